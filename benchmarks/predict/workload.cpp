@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kForm = "rota-workload";
 constexpr std::string_view kGradientShape = "gradient NAME BYTES SECONDS";
-// 2^50: a larger number is a mistake, and sums of such numbers would wrap.
-constexpr std::size_t kMostBytes = std::size_t{1} << 50;
+// A larger number is a mistake, and sums of such numbers would wrap.
+constexpr std::size_t kMostBytes = std::size_t{1} << (sizeof(std::size_t) > 4 ? 50 : 30);
 
 std::size_t count_from(const TextLine& line, const std::string& name, const std::string& text) {
   std::size_t bytes = 0;
@@ -23,7 +23,8 @@ std::size_t count_from(const TextLine& line, const std::string& name, const std:
   const bool is_number = parsed.ec == std::errc() && parsed.ptr == end;
   const std::string what = line.where + ": gradient " + name + " has " + text + " bytes; ";
   if (!is_number || bytes > kMostBytes) {
-    throw std::invalid_argument(what + "that is not a whole number of at most 2^50");
+    throw std::invalid_argument(what + "that is not a whole number of at most " +
+                                std::to_string(kMostBytes));
   }
   if (bytes == 0) throw std::invalid_argument(what + "it must have values");
   if (bytes % sizeof(float) == 0) return bytes / sizeof(float);

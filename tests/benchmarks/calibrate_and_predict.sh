@@ -1,4 +1,3 @@
-#!/bin/sh
 # calibrate_and_predict.sh ROTARUN ROTA_BENCH: a job of two ranks measures a calibration, from which
 # steps are predicted. Another transport is refused.
 set -eu
