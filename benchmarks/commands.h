@@ -14,6 +14,9 @@ int run_overlap_command(int argument_count, char** arguments);
 // Reads rows from stdin.
 int run_contest_command(int argument_count, char** arguments);
 
+// Needs no job.
+int run_predict_command(int argument_count, char** arguments);
+
 // Throws if a file cannot be written.
 int run_plan_command(int argument_count, char** arguments);
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "collectives/coder.h"
 #include "communicator/create_group.h"
 #include "communicator/join.h"
 #include "statistics.h"
@@ -164,6 +165,30 @@ double TunedRanks::measure_reduction() {
     samples.push_back(seconds_since(begin));
   }
   return slowest(median(samples)) / kReduceBytes;
+}
+
+CodecCosts TunedRanks::measure_codec(Codec codec) {
+  const collectives::Coder coder(*all_.settings().codings, codec, ReduceOp::kSum, rank(),
+                                 world_size(), 0);
+  constexpr std::size_t kCount = kReduceBytes / sizeof(float);
+  const Block values = all_.allocate(kReduceBytes);
+  const Block coded = all_.allocate(coder.bytes(kCount));
+  constexpr std::size_t kPattern = 251;  // Neighbours differ, as gradients do.
+  const std::span<float> floats = floats_of(values);
+  for (std::size_t i = 0; i < kCount; ++i) floats[i] = static_cast<float>(i % kPattern);
+  std::vector<double> encoding;
+  std::vector<double> decoding;
+  for (std::size_t i = 0; i < kReduceRounds; ++i) {
+    barrier();
+    const auto begin = Clock::now();
+    coder.encode(coded.bytes().data(), values.bytes().data(), nullptr, kCount, 0, 0, false);
+    encoding.push_back(seconds_since(begin));
+    const auto middle = Clock::now();
+    coder.decode_add(values.bytes().data(), coded.bytes().data(), kCount, false);
+    decoding.push_back(seconds_since(middle));
+  }
+  return {.encode_seconds_per_byte = slowest(median(encoding)) / kReduceBytes,
+          .decode_seconds_per_byte = slowest(median(decoding)) / kReduceBytes};
 }
 
 Link TunedRanks::measure_link(Pair pair, std::size_t to, std::size_t from) {

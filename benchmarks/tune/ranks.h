@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "communicator/impl.h"
-#include "tune/prediction.h"
+#include "predict/prediction.h"
 #include "tune/selection.h"
 
 namespace rota::bench {
@@ -27,6 +27,9 @@ class ROTA_HIDDEN TunedRanks {
   // ranks of each host, and then in a ring of the first ranks of all hosts. Measures additions on
   // all ranks at the same time.
   WorldModel measure_model();
+
+  // Measures the codec on all ranks at the same time.
+  CodecCosts measure_codec(Codec codec);
 
   // Returns the times of `plans`, with the same index. The plans run in turn, so that a disturbance
   // of the machine affects all of them.

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tune/prediction.h"
+#include "predict/prediction.h"
 #include "tune/selection.h"
 
 namespace rota::bench {

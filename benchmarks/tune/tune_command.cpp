@@ -1,5 +1,5 @@
 // `rota-bench tune`: measures a model of the world, predicts costs, runs the best few plans and
-// writes the winners into a file.
+// writes the winners into a file. With --calibration, only measures the model.
 #include "commands.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 #include "collectives/choice.h"
 #include "collectives/sizes.h"
+#include "predict/calibration.h"
 #include "tune/ranks.h"
 #include "tune/report.h"
 #include "tune/selection.h"
@@ -29,6 +30,7 @@ constexpr double kMargin = 0.05;
 
 struct TuneArguments {
   std::string output;
+  std::string calibration;
   std::vector<std::size_t> sizes;
   std::size_t tried = 0;
   double seconds = 0;
@@ -44,12 +46,14 @@ cxxopts::Options tune_options() {
   options.add_options()                                                              //
       ("o,output", "The file to write (default: none; the result is only printed)",  //
        cxxopts::value<std::string>()->default_value(""))                             //
-      ("sizes", "Sizes in bytes, ascending",                                         //
-       cxxopts::value<std::string>()->default_value("4:64M:x4"))                     //
-      ("try", "Number of plans to run for each size, besides the default",           //
-       cxxopts::value<std::size_t>()->default_value("3"))                            //
-      ("seconds", "Approximate time for each size",                                  //
-       cxxopts::value<double>()->default_value("1"))                                 //
+      ("calibration", "Only measure the costs of this world, and write them to this file",
+       cxxopts::value<std::string>()->default_value(""))                    //
+      ("sizes", "Sizes in bytes, ascending",                                //
+       cxxopts::value<std::string>()->default_value("4:64M:x4"))            //
+      ("try", "Number of plans to run for each size, besides the default",  //
+       cxxopts::value<std::size_t>()->default_value("3"))                   //
+      ("seconds", "Approximate time for each size",                         //
+       cxxopts::value<double>()->default_value("1"))                        //
       ("same-bits",
        "Only plans that give the same bits as the default: ring, direct, hub, by-host and "
        "shared-memory")  //
@@ -69,6 +73,7 @@ std::optional<TuneArguments> read(int argument_count, char** arguments) {
     throw std::invalid_argument("'" + given.unmatched().front() + "' is not an option");
   }
   TuneArguments read{.output = given["output"].as<std::string>(),
+                     .calibration = given["calibration"].as<std::string>(),
                      .sizes = parse_sizes(given["sizes"].as<std::string>()),
                      .tried = given["try"].as<std::size_t>(),
                      .seconds = given["seconds"].as<double>(),
@@ -107,6 +112,21 @@ void write(const std::string& path, const std::string& text) {
   if (!file) throw std::runtime_error("cannot write " + path);
 }
 
+// Measures what rota-bench predict needs. No plan is run.
+void calibrate(TunedRanks& ranks, const std::string& path) {
+  const Topology topology = ranks.topology();
+  Calibration calibration{.machine = this_machine(),
+                          .transport = topology.transport + (topology.encrypts ? " encrypted" : ""),
+                          .costs = ranks.measure_model()};
+  for (std::size_t i = 1; i < kernels::kCodecCount; ++i) {
+    const auto codec = static_cast<Codec>(i);
+    calibration.codecs[codec] = ranks.measure_codec(codec);
+  }
+  if (ranks.rank() != 0) return;
+  std::cout << to_text(calibration);
+  write(path, to_text(calibration));
+}
+
 void tune(TunedRanks& ranks, const TuneArguments& arguments) {
   const bool speaks = ranks.rank() == 0;
   const WorldModel model = ranks.measure_model();
@@ -142,7 +162,11 @@ int run_tune_command(int argument_count, char** arguments) {
         << "rota-bench tune: one rank has nothing to choose; start several with rotarun -np\n";
     return kUsageError;
   }
-  tune(ranks, *given);
+  if (given->calibration.empty()) {
+    tune(ranks, *given);
+  } else {
+    calibrate(ranks, given->calibration);
+  }
   return 0;
 }
 

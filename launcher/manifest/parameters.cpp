@@ -11,6 +11,7 @@
 #define CXXOPTS_NO_REGEX
 #include <cxxopts.hpp>
 
+#include "cluster/specification.h"
 #include "launcher/command/options.h"
 #include "launcher/job/exit_policy.h"
 #include "launcher/manifest/names.h"
@@ -61,7 +62,6 @@ constexpr KindName kKinds[] = {{"job", Kind::kJob},
                                {"trainjob", Kind::kTrainJob},
                                {"statefulset", Kind::kStatefulSet}};
 
-constexpr std::size_t kMostWorkers = 4096;
 constexpr std::uint64_t kMostParameters = 1'000'000'000'000;
 
 cxxopts::Options make_parser() {
@@ -142,7 +142,7 @@ Kind to_kind(const std::string& text) {
 
 void read_counts(const std::string& name, const std::string& text, Parameters& parameters) {
   const auto ranks = [&](std::size_t least) {
-    return count_within(name, text, least, kMostWorkers);
+    return count_within(name, text, least, cluster::kMaxRanks);
   };
   if (name == "workers") parameters.worker_count = ranks(1);
   if (name == "slots") parameters.slot_count = ranks(1);
@@ -206,9 +206,9 @@ void check_name(const Parameters& parameters) {
 }
 
 void check_amounts(const cxxopts::ParseResult& given, const Parameters& parameters) {
-  if (parameters.worker_count * parameters.slot_count > kMostWorkers) {
+  if (parameters.worker_count * parameters.slot_count > cluster::kMaxRanks) {
     throw UsageError("--workers times --slots is the number of ranks: at most " +
-                     std::to_string(kMostWorkers));
+                     std::to_string(cluster::kMaxRanks));
   }
   if (parse_quantity(parameters.cpu).value_or(1) < 1) {
     throw UsageError("--cpu " + parameters.cpu +

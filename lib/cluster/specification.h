@@ -8,10 +8,12 @@
 
 #include <rota/rank_table.h>
 
+#include "base/world_size.h"
+
 namespace rota::cluster {
 
-// More ranks, hosts or slots than this count as a mistake.
-inline constexpr std::size_t kMaxRanks = 4096;
+// The most ranks, hosts or slots.
+inline constexpr std::size_t kMaxRanks = base::kMaxWorldSize;
 
 // The source that says which task of a Slurm step this process is.
 inline constexpr const char* kSlurmStep = "Slurm step";

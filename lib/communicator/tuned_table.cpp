@@ -8,6 +8,7 @@
 #include <rota/error.h>
 
 #include "base/transports.h"
+#include "base/world_size.h"
 #include "cluster/refusal.h"
 
 namespace rota {
@@ -16,7 +17,6 @@ namespace {
 using collectives::Algorithm;
 using collectives::Collective;
 
-constexpr std::size_t kMaxRanks = 4096;
 constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
@@ -103,9 +103,10 @@ class Parser {
   // Reads one rank or a range of ranks: "3" or "0-2".
   void read_run(std::string_view text, std::vector<std::size_t>& ranks) const {
     const std::size_t dash = text.find('-');
-    const std::size_t first = number(text.substr(0, dash), kMaxRanks - 1);
+    const std::size_t first = number(text.substr(0, dash), base::kMaxWorldSize - 1);
     const bool is_one = dash == std::string_view::npos;
-    const std::size_t last = is_one ? first : number(text.substr(dash + 1), kMaxRanks - 1);
+    const std::size_t last =
+        is_one ? first : number(text.substr(dash + 1), base::kMaxWorldSize - 1);
     if (last < first) refuse(cluster::shown(text) + " ends before it begins");
     for (std::size_t rank = first; rank <= last; ++rank) ranks.push_back(rank);
   }

@@ -12,11 +12,12 @@
 
 #include "base/byte_stream.h"
 #include "base/domains.h"
+#include "base/world_size.h"
 #include "os/fd.h"
 
 namespace rota::rendezvous {
 
-inline constexpr std::size_t kMaxWorldSize = 4096;
+using base::kMaxWorldSize;
 
 // The limit allows 1 KiB for each rank of the largest world.
 inline constexpr std::size_t kMaxTableBytes = kMaxWorldSize * 1024;

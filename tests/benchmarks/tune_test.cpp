@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tune/prediction.h"
+#include "predict/prediction.h"
 #include "tune/selection.h"
 
 namespace rota::bench {

@@ -15,12 +15,24 @@ struct Link {
   double seconds_per_byte = 0;  // With equal traffic in the other direction.
 };
 
+// What a rank needs to encode and decode, for each byte of float32.
+struct CodecCosts {
+  double encode_seconds_per_byte = 0;
+  double decode_seconds_per_byte = 0;  // Also with an addition.
+};
+
 struct WorldModel {
-  std::vector<std::size_t> hosts;  // Index = rank; equal numbers are one host.
+  std::vector<std::size_t> hosts;  // Index = rank; value = the first rank of its host.
   Link within_host;
   Link between_hosts;
   double reduce_seconds_per_byte = 0;
   bool shares_memory = false;  // Ranks reach each other's memory.
+  // A tree of switches: index = rank, value = the first rank of its switch. Empty: one switch.
+  std::vector<std::size_t> switches{};
+  double uplink_seconds_per_byte = 0;  // Of the cable from a switch to the other switches.
+  // A shaper at the cable of each host lets so many bytes pass at once after a pause.
+  double burst_bytes = 0;
+  CodecCosts codec{};
 };
 
 // Returns the seconds until the last rank has the sum of `bytes` of floats, in place. A rank does

@@ -1,0 +1,184 @@
+// Parses the command line into a world and the options of a step.
+#include "predict/arguments.h"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "collectives/sizes.h"
+#include "predict/calibration.h"
+#include "predict/lines.h"
+
+namespace rota::bench {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+// Parses a number with one of the units at its end, or without a unit. The first unit that fits is
+// taken.
+double with_unit(const std::string& option, std::string_view text,
+                 std::initializer_list<Unit> units) {
+  double factor = 1;
+  for (const Unit& unit : units) {
+    if (!text.ends_with(unit.name)) continue;
+    text.remove_suffix(unit.name.size());
+    factor = unit.factor;
+    break;
+  }
+  return positive_in("--" + option, "the " + option, text) * factor;
+}
+
+std::size_t count_in(const std::string& option, std::string_view text) {
+  std::size_t count = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, count);
+  if (parsed.ec == std::errc() && parsed.ptr == end) return count;
+  throw std::invalid_argument("--" + option + ": '" + std::string(text) +
+                              "' is not a whole number");
+}
+
+std::vector<std::size_t> counts_in(const std::string& option, const std::string& text) {
+  std::vector<std::size_t> counts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    counts.push_back(count_in(option, std::string_view(text).substr(begin, comma - begin)));
+    begin = comma + 1;
+  }
+  return counts;
+}
+
+std::size_t count_of(const cxxopts::ParseResult& given, const std::string& option) {
+  return count_in(option, given[option].as<std::string>());
+}
+
+std::size_t bytes_in(const cxxopts::ParseResult& given, const std::string& option) {
+  const std::vector<std::size_t> sizes = parse_sizes(given[option].as<std::string>());
+  if (sizes.size() == 1 && sizes.front() > 0) return sizes.front();
+  throw std::invalid_argument("--" + option + " is one size, of at least one byte");
+}
+
+Codec codec_from(const std::string& name) {
+  if (const auto codec = codec_named(name)) return *codec;
+  throw std::invalid_argument("--codec '" + name + "' is not known");
+}
+
+std::optional<collectives::Algorithm> plan_from(const std::string& name) {
+  if (name == "auto") return std::nullopt;
+  if (const auto plan = collectives::algorithm_named(name)) return plan;
+  throw std::invalid_argument("--plan '" + name + "' is not known");
+}
+
+Fold fold_from(const std::string& name) {
+  constexpr std::pair<std::string_view, Fold> kFolds[] = {
+      {"auto", Fold::kIfAlike}, {"never", Fold::kNever}, {"always", Fold::kAlways}};
+  for (const auto& [known, fold] : kFolds) {
+    if (name == known) return fold;
+  }
+  throw std::invalid_argument("--fold '" + name +
+                              "' is not known; there are auto, never and "
+                              "always");
+}
+
+// Returns the transport that rota chooses by default.
+std::string default_transport(const PredictArguments& arguments) {
+  if (arguments.shape.ranks_per_host == 1) return "tcp";
+  const bool has_one_host = arguments.host_counts == std::vector<std::size_t>{1};
+  return has_one_host ? "shm" : "shm+tcp";
+}
+
+StepOptions step_from(const cxxopts::ParseResult& given) {
+  return {.plan = plan_from(given["plan"].as<std::string>()),
+          .codec = codec_from(given["codec"].as<std::string>()),
+          .buckets = {.first_bucket_bytes = bytes_in(given, "first-bucket"),
+                      .bucket_bytes = bytes_in(given, "bucket")},
+          .cores = count_of(given, "cores"),
+          .jitter = at_least_zero_in("--jitter", "the jitter", given["jitter"].as<std::string>()),
+          .seed = count_of(given, "seed"),
+          .steps = count_of(given, "steps"),
+          .fold = fold_from(given["fold"].as<std::string>())};
+}
+
+}  // namespace
+
+cxxopts::Options predict_options() {
+  const auto text = [](const char* by_default) {
+    return cxxopts::value<std::string>()->default_value(by_default);
+  };
+  const auto bare = cxxopts::value<std::string>();
+  cxxopts::Options options("rota-bench predict",
+                           "Predicts the time of training steps in worlds that need not exist.");
+  options.add_options()                                                                 //
+      ("workload", "mlp or lenet, measured here; or a file", text("mlp"))               //
+      ("sizes", "All-reduces of these sizes, instead of steps", bare)                   //
+      ("hosts", "Numbers of hosts, such as 1,8,64", text("2"))                          //
+      ("ranks-per-host", "Ranks of each host", text("1"))                               //
+      ("hosts-per-switch", "Hosts of each switch of a tree; 0: one switch", text("0"))  //
+      ("oversubscription", "Rate of the hosts of a switch / of its uplink", text("1"))  //
+      ("rate", "Rate of the cable of a host, in bits a second, such as 25G", bare)      //
+      ("latency", "Latency between hosts, such as 30us", bare)                          //
+      ("burst", "Bytes that a shaper lets pass at once", bare)                          //
+      ("transport", "The transport of the job (default: the one of rotarun)", bare)     //
+      ("calibration", "File of rota-bench tune --calibration", bare)                    //
+      ("machine", "The machine of the calibration (default: this one)", bare)           //
+      ("plan", "Plan of the all-reduces, or auto", text("auto"))                        //
+      ("codec", "Codec of the buckets", text("identity"))                               //
+      ("first-bucket", "Bytes of the first bucket", text("64K"))                        //
+      ("bucket", "Bytes of other buckets", text("4M"))                                  //
+      ("cores", "Cores of a host; 0: enough", text("0"))                                //
+      ("jitter", "Mean fraction by which computation takes longer", text("0"))          //
+      ("seed", "Seed of the jitter", text("1"))                                         //
+      ("steps", "Steps with jitter", text("20"))                                        //
+      ("fold", "Simulate a few ranks for all: auto, never or always", text("auto"))     //
+      ("json", "Print JSON objects, one per line")                                      //
+      ("help", "Print this help");
+  return options;
+}
+
+PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
+  if (!given.unmatched().empty()) {
+    throw std::invalid_argument("'" + given.unmatched().front() + "' is not an option");
+  }
+  const auto text = [&](const char* option) { return given[option].as<std::string>(); };
+  const auto text_if_given = [&](const char* option) {
+    return given.count(option) == 0 ? std::string() : text(option);
+  };
+  PredictArguments arguments{
+      .workload = text("workload"),
+      .host_counts = counts_in("hosts", text("hosts")),
+      .shape = {.ranks_per_host = count_of(given, "ranks-per-host"),
+                .hosts_per_switch = count_of(given, "hosts-per-switch"),
+                .oversubscription = number_in("--oversubscription", "the oversubscription",
+                                              text("oversubscription"))},
+      .calibration = text_if_given("calibration"),
+      .machine = text_if_given("machine"),
+      .step = step_from(given),
+      .json = given.count("json") != 0};
+  if (given.count("sizes") != 0) arguments.sizes = parse_sizes(text("sizes"));
+  if (given.count("rate") != 0) arguments.seconds_per_byte = seconds_per_byte_at(text("rate"));
+  if (given.count("latency") != 0) arguments.latency_seconds = seconds_in(text("latency"));
+  if (given.count("burst") != 0) {
+    arguments.burst_bytes = static_cast<double>(bytes_in(given, "burst"));
+  }
+  if (arguments.machine.empty()) arguments.machine = this_machine();
+  arguments.transport = text_if_given("transport");
+  if (arguments.transport.empty()) arguments.transport = default_transport(arguments);
+  return arguments;
+}
+
+double seconds_per_byte_at(const std::string& rate) {
+  constexpr double kBits = 8;
+  return kBits / with_unit("rate", rate, {{"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}});
+}
+
+double seconds_in(const std::string& latency) {
+  return with_unit("latency", latency, {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}});
+}
+
+}  // namespace rota::bench

@@ -1,0 +1,40 @@
+// The arguments of `rota-bench predict`.
+#pragma once
+#include <cxxopts.hpp>
+#include <string>
+#include <vector>
+
+#include "predict/step.h"
+#include "predict/world.h"
+
+namespace rota::bench {
+
+struct PredictArguments {
+  std::string workload;            // "mlp", "lenet", or the path of a file.
+  std::vector<std::size_t> sizes;  // In bytes; not empty: all-reduces instead of steps.
+  std::vector<std::size_t> host_counts;
+  WorldShape shape;  // Of each world, except for the number of hosts.
+  std::string transport;
+  std::string calibration;  // Path of a file; empty: none.
+  std::string machine;
+  double seconds_per_byte = 0;  // 0: that of the calibration.
+  double latency_seconds = 0;   // The same.
+  double burst_bytes = 0;
+  StepOptions step;
+  bool json = false;
+};
+
+cxxopts::Options predict_options();
+
+// Throws std::exception with a sentence about an invalid argument.
+PredictArguments predict_arguments_from(const cxxopts::ParseResult& given);
+
+// Returns the seconds for a byte at a rate such as "25G", in bits a second. Throws
+// std::invalid_argument unless the rate is finite and more than 0.
+double seconds_per_byte_at(const std::string& rate);
+
+// Returns the seconds in a text such as "30us", "0.1ms" or "2e-5s". Throws std::invalid_argument
+// unless they are finite and more than 0.
+double seconds_in(const std::string& latency);
+
+}  // namespace rota::bench

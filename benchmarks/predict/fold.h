@@ -1,0 +1,37 @@
+// Finds out which ranks are alike in a call, so that a few ranks stand for all. In a ring of equal
+// hosts, for example, the ranks of the next host do the same as those of this host.
+#pragma once
+#include <cstddef>
+
+#include "predict/simulation.h"
+
+namespace rota::bench {
+
+// Which ranks are simulated.
+enum class Fold {
+  kIfAlike,  // A few ranks, in each call in which they stand for all.
+  kNever,    // All ranks.
+  kAlways,   // The same as kIfAlike, but a bucket whose ranks are not alike is an error.
+};
+
+// Returns how many ranks stand for all in `call`: rank r does what rank r % period does, with peers
+// that are as far away. Returns the world size if ranks are not alike.
+std::size_t period_of(const WorldModel& model, const Call& call);
+
+// Throws std::invalid_argument if no rank stands for another one in `call`.
+void require_alike(const WorldModel& model, const Call& call);
+
+// Returns the call that the ranks of a fold simulate. All of its chunks are equal. If each rank has
+// a cable of its own, they are as large as the largest chunk of `call`, which the others wait for.
+// Otherwise a cable carries the chunks of several ranks one after another, and they are as large as
+// the mean.
+Call with_equal_chunks(const WorldModel& model, const Call& call);
+
+// Returns the clock of the first `period` ranks. A rank is free when all ranks are that it stands
+// for.
+Clock folded(const Clock& clock, std::size_t period);
+
+// Sets the clock of all ranks to that of the ranks that stand for them.
+void unfold(const Clock& few, Clock& clock);
+
+}  // namespace rota::bench

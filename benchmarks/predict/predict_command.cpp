@@ -1,0 +1,60 @@
+// `rota-bench predict`: predicts training steps in worlds that need not exist.
+#include "commands.h"
+
+#include <exception>
+#include <iostream>
+#include <optional>
+
+#include "predict/arguments.h"
+#include "predict/lines.h"
+#include "predict/measured_workload.h"
+#include "predict/worlds.h"
+
+namespace rota::bench {
+namespace {
+
+constexpr int kUsageError = 2;
+
+// Returns empty if --help was given.
+std::optional<PredictArguments> arguments_from(int argument_count, char** arguments) {
+  auto options = predict_options();
+  const auto given = options.parse(argument_count, arguments);
+  if (given.count("help") == 0) return predict_arguments_from(given);
+  std::cout << options.help() << '\n';
+  return std::nullopt;
+}
+
+Workload workload_of(const PredictArguments& arguments) {
+  const std::string& name = arguments.workload;
+  return is_model(name) ? measure_workload(name) : parse_workload(name, text_of_file(name));
+}
+
+std::optional<Calibration> calibration_of(const PredictArguments& arguments) {
+  if (arguments.calibration.empty()) return std::nullopt;
+  return parse_calibration(arguments.calibration, text_of_file(arguments.calibration));
+}
+
+}  // namespace
+
+int run_predict_command(int argument_count, char** arguments) {
+  try {
+    const auto given = arguments_from(argument_count, arguments);
+    if (!given) return 0;
+    const WorldModel costs = costs_of(*given, calibration_of(*given));
+    if (!given->sizes.empty()) {
+      const auto calls = predict_calls(*given, costs);
+      std::cout << (given->json ? to_json(calls) : to_text(calls));
+      return 0;
+    }
+    const Workload workload = workload_of(*given);
+    const auto worlds = predict_worlds(*given, workload, costs);
+    std::cerr << warning_of(worlds);
+    std::cout << (given->json ? to_json(workload, worlds) : to_text(workload, worlds));
+  } catch (const std::exception& error) {
+    std::cerr << "rota-bench predict: " << error.what() << '\n';
+    return kUsageError;
+  }
+  return 0;
+}
+
+}  // namespace rota::bench

@@ -1,0 +1,21 @@
+# calibrate_and_predict.sh ROTARUN ROTA_BENCH: a job of two ranks measures a calibration, from which
+# steps are predicted. Another transport is refused.
+set -eu
+rotarun=$1
+bench=$2
+file=$(mktemp)
+trap 'rm -f "$file"' EXIT
+
+"$rotarun" -np 2 --oversubscribe --transport tcp "$bench" tune --calibration "$file"
+predict() { "$bench" predict --calibration "$file" --rate 1G --latency 50us "$@"; }
+predict --hosts 2,64 --workload mlp --codec int8 --json | grep '"ranks":64'
+predict --hosts 8 --sizes 1M --plan ring --json | grep '"plan":"ring"'
+status=0
+predict --transport shm --sizes 1M 2>"$file.said" || status=$?
+said=$(cat "$file.said")
+rm "$file.said"
+[ "$status" = 2 ] || { echo "ended with $status instead of 2: $said"; exit 1; }
+case $said in
+  *'was measured over tcp, and this prediction is for shm'*) ;;
+  *) echo "did not name the transports: $said"; exit 1 ;;
+esac

@@ -1,0 +1,283 @@
+// Tests `rota-bench predict`: its arguments, what it says about wrong ones, the memory of a rank,
+// and its reports.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "predict/measured_workload.h"
+#include "predict/worlds.h"
+
+namespace rota::bench {
+namespace {
+
+using collectives::Algorithm;
+using ::testing::HasSubstr;
+
+PredictArguments parsed_prediction(std::vector<std::string> words) {
+  words.insert(words.begin(), "predict");
+  std::vector<char*> pointers;
+  pointers.reserve(words.size());
+  for (std::string& word : words) pointers.push_back(word.data());
+  auto options = predict_options();
+  return predict_arguments_from(options.parse(static_cast<int>(pointers.size()), pointers.data()));
+}
+
+const Workload kWorkload{.name = "two",
+                         .forward_seconds = 1e-3,
+                         .gradients = {{"first", 4096, 2e-3}, {"last", 1024, 1e-3}}};
+
+// Returns the worlds that the words describe.
+std::vector<PredictedWorld> predicted(const std::vector<std::string>& words) {
+  const PredictArguments arguments = parsed_prediction(words);
+  return predict_worlds(arguments, kWorkload, costs_of(arguments, {}));
+}
+
+std::string refused_prediction(const std::vector<std::string>& words) {
+  try {
+    predicted(words);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Predict, ReadsItsArguments) {
+  const PredictArguments arguments = parsed_prediction({"--workload",
+                                                        "w.txt",
+                                                        "--hosts",
+                                                        "1,8,64",
+                                                        "--ranks-per-host",
+                                                        "4",
+                                                        "--hosts-per-switch",
+                                                        "8",
+                                                        "--oversubscription",
+                                                        "2.5",
+                                                        "--rate",
+                                                        "25G",
+                                                        "--latency",
+                                                        "30us",
+                                                        "--burst",
+                                                        "128K",
+                                                        "--plan",
+                                                        "ring",
+                                                        "--codec",
+                                                        "bf16",
+                                                        "--first-bucket",
+                                                        "1M",
+                                                        "--bucket",
+                                                        "64M",
+                                                        "--cores",
+                                                        "16",
+                                                        "--jitter",
+                                                        "0.05",
+                                                        "--seed",
+                                                        "7",
+                                                        "--steps",
+                                                        "5",
+                                                        "--fold",
+                                                        "never",
+                                                        "--json"});
+  EXPECT_EQ(arguments.workload, "w.txt");
+  EXPECT_EQ(arguments.host_counts, (std::vector<std::size_t>{1, 8, 64}));
+  EXPECT_EQ(arguments.shape.ranks_per_host, 4u);
+  EXPECT_EQ(arguments.shape.hosts_per_switch, 8u);
+  EXPECT_EQ(arguments.shape.oversubscription, 2.5);
+  EXPECT_DOUBLE_EQ(arguments.seconds_per_byte, 8 / 25e9);
+  EXPECT_DOUBLE_EQ(arguments.latency_seconds, 30e-6);
+  EXPECT_EQ(arguments.burst_bytes, 128 * 1024);
+  EXPECT_EQ(arguments.step.plan, Algorithm::kRing);
+  EXPECT_EQ(arguments.step.codec, Codec::kBfloat16);
+  EXPECT_EQ(arguments.step.buckets.first_bucket_bytes, std::size_t{1} << 20);
+  EXPECT_EQ(arguments.step.buckets.bucket_bytes, std::size_t{64} << 20);
+  EXPECT_EQ(arguments.step.cores, 16u);
+  EXPECT_EQ(arguments.step.jitter, 0.05);
+  EXPECT_EQ(arguments.step.seed, 7u);
+  EXPECT_EQ(arguments.step.steps, 5u);
+  EXPECT_EQ(arguments.step.fold, Fold::kNever);
+  EXPECT_TRUE(arguments.json);
+}
+
+TEST(Predict, IsForTheDefaultTransport) {
+  EXPECT_EQ(parsed_prediction({}).transport, "tcp");
+  EXPECT_EQ(parsed_prediction({"--ranks-per-host", "2"}).transport, "shm+tcp");
+  EXPECT_EQ(parsed_prediction({"--ranks-per-host", "2", "--hosts", "1"}).transport, "shm");
+  EXPECT_EQ(parsed_prediction({"--transport", "tcp encrypted"}).transport, "tcp encrypted");
+}
+
+TEST(Predict, RefusesRatesAndLatenciesThatAreNone) {
+  for (const char* option : {"rate", "latency"}) {
+    const std::string flag = std::string("--") + option;
+    const std::string what = flag + ": the " + option + " ";
+    EXPECT_EQ(refused_prediction({flag, "0"}), what + "is 0; it must be more than 0");
+    EXPECT_EQ(refused_prediction({flag + "=-1"}), what + "is -1; it must be more than 0");
+    EXPECT_EQ(refused_prediction({flag, "inf"}), what + "is inf; it must be finite");
+    EXPECT_EQ(refused_prediction({flag, "nan"}), what + "is nan; it must be finite");
+    EXPECT_EQ(refused_prediction({flag, "fast"}), what + "'fast' is not a number");
+  }
+  EXPECT_EQ(refused_prediction({"--hosts", "2"}),
+            "a world of several hosts needs a rate and a latency: give --rate and --latency, or a "
+            "--calibration of several hosts");
+  EXPECT_EQ(refused_prediction({"--hosts", "1"}), "");
+}
+
+TEST(Predict, RefusesWorldsWithoutRanksAndTooLargeOnes) {
+  const auto with = [](const std::string& hosts, const std::string& ranks) {
+    return refused_prediction({"--hosts", hosts, "--ranks-per-host", ranks, "--rate", "1G",
+                               "--latency", "1us", "--plan", "ring"});
+  };
+  EXPECT_EQ(with("0", "1"), "a world of 0 hosts has no ranks");
+  EXPECT_EQ(with("2", "0"), "a world with 0 ranks on each host has no ranks");
+  EXPECT_THAT(with("100001", "1"), HasSubstr("too many ranks: at most 100000 can be predicted"));
+  EXPECT_EQ(with("1,x", "1"), "--hosts: 'x' is not a whole number");
+  EXPECT_EQ(with("-1", "1"), "--hosts: '-1' is not a whole number");
+  EXPECT_EQ(with("", "1"), "--hosts: '' is not a whole number");
+}
+
+TEST(Predict, RefusesNamesThatItDoesNotKnow) {
+  EXPECT_EQ(refused_prediction({"--plan", "circle"}), "--plan 'circle' is not known");
+  EXPECT_EQ(refused_prediction({"--codec", "zip"}), "--codec 'zip' is not known");
+  EXPECT_EQ(refused_prediction({"--fold", "maybe"}),
+            "--fold 'maybe' is not known; there are auto, never and always");
+  EXPECT_EQ(refused_prediction({"--bucket", "4:64:x2"}),
+            "--bucket is one size, of at least one byte");
+  EXPECT_EQ(refused_prediction({"more"}), "'more' is not an option");
+}
+
+TEST(Predict, WarnsAboutWorldsThatNoJobCanHave) {
+  const std::vector<std::string> words{"--rate", "1G",   "--latency", "1us",
+                                       "--plan", "ring", "--hosts"};
+  const auto of = [&](const std::string& hosts) {
+    std::vector<std::string> all = words;
+    all.push_back(hosts);
+    return warning_of(predicted(all));
+  };
+  EXPECT_EQ(of("2,4096"), "");
+  EXPECT_EQ(of("2,4097"),
+            "a world of 4097 ranks is only predicted: a job has at most 4096 ranks\n");
+}
+
+TEST(Predict, TakesCostsFromACalibration) {
+  PredictArguments arguments = parsed_prediction({"--machine", "m", "--codec", "int8"});
+  arguments.calibration = "c.txt";
+  Calibration calibration{.machine = "m", .transport = "tcp"};
+  calibration.costs.between_hosts = {.latency_seconds = 2, .seconds_per_byte = 3};
+  calibration.codecs[Codec::kInt8] = {.encode_seconds_per_byte = 4, .decode_seconds_per_byte = 5};
+  const WorldModel costs = costs_of(arguments, calibration);
+  EXPECT_EQ(costs.between_hosts.latency_seconds, 2);
+  EXPECT_EQ(costs.codec.decode_seconds_per_byte, 5);
+  arguments.seconds_per_byte = 7;
+  EXPECT_EQ(costs_of(arguments, calibration).between_hosts.seconds_per_byte, 7);
+  EXPECT_EQ(costs_of(arguments, calibration).between_hosts.latency_seconds, 2);
+}
+
+TEST(Predict, RefusesACalibrationThatDoesNotFit) {
+  PredictArguments arguments = parsed_prediction({"--machine", "m", "--codec", "int8"});
+  arguments.calibration = "c.txt";
+  const auto refusal = [&](const Calibration& calibration) -> std::string {
+    try {
+      costs_of(arguments, calibration);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal({.machine = "other", .transport = "tcp"}), HasSubstr("measured on 'other'"));
+  EXPECT_THAT(refusal({.machine = "m", .transport = "shm"}), HasSubstr("measured over shm"));
+  EXPECT_EQ(refusal({.machine = "m", .transport = "tcp"}), "c.txt has no line 'codec int8'");
+}
+
+// The example of docs/memory.md for four ranks over shared memory, without the distinct calls.
+TEST(Predict, AddsUpTheTermsOfTheMemory) {
+  const WorldModel model = model_of({.ranks_per_host = 4}, {});
+  const BucketLayout layout{.count = 1024};
+  const std::vector<Call> calls{{Algorithm::kShared, 16}, {Algorithm::kShared, 1024}};
+  const RankMemory memory = memory_of(model, layout, calls, "shm");
+  EXPECT_EQ(memory.communication_bytes, (64 + 4 + 8 + 30 + 256) * 1024u + 2 * (768 * 4 + 512));
+  EXPECT_EQ(memory.gradient_bytes, 4096u + 48);
+}
+
+TEST(Predict, AddsUpTheTermsOfTheMemoryOverTcp) {
+  const WorldModel model = model_of({.host_count = 4}, {});
+  const BucketLayout layout{.count = 1024};
+  const std::vector<Call> calls{{Algorithm::kDirect, 16}, {Algorithm::kRing, 1024}};
+  // Two peers for direct, and one for the ring.
+  const std::size_t plain = (64 + 4 + 192 + 30 + 3 * 256) * 1024 + 2 * (768 * 4 + 512) + 16;
+  EXPECT_EQ(memory_of(model, layout, calls, "tcp").communication_bytes, plain);
+  EXPECT_EQ(memory_of(model, layout, calls, "tcp encrypted").communication_bytes,
+            plain + (448 + 3 * 64) * 1024);
+}
+
+TEST(Predict, CountsTheFeedbackOfACodec) {
+  const WorldModel model = model_of({.host_count = 2}, {});
+  const BucketLayout layout{.count = 1 << 16};
+  const std::vector<Call> calls{{Algorithm::kRing, 1 << 16, Codec::kInt8}};
+  EXPECT_EQ(memory_of(model, layout, calls, "tcp").gradient_bytes, 2 * (4u << 16) + 48);
+}
+
+TEST(Predict, PrintsATableAndJson) {
+  const auto worlds = predicted({"--hosts", "1,2", "--rate", "1G", "--latency", "100us"});
+  const std::string table = to_text(kWorkload, worlds);
+  EXPECT_THAT(table, HasSubstr("# two: 2 gradients of 0.0 MiB; a step of one rank takes 4.000 ms"));
+  EXPECT_THAT(table, HasSubstr("# All figures are predicted."));
+  EXPECT_EQ(std::ranges::count(table, '\n'), 5);
+
+  const std::string json = to_json(kWorkload, worlds);
+  EXPECT_EQ(std::ranges::count(json, '\n'), 2);
+  const auto first = nlohmann::json::parse(json.substr(0, json.find('\n')));
+  EXPECT_EQ(first["event"], "prediction");
+  EXPECT_EQ(first["ranks"], 1);
+  EXPECT_EQ(first["efficiency"], 1);
+  const auto second = nlohmann::json::parse(json.substr(json.find('\n')));
+  EXPECT_EQ(second["hosts"], 2);
+  EXPECT_EQ(second["gradient_bytes"], 4 * 5120);
+  EXPECT_EQ(second["buckets"].size(), 1u);
+  EXPECT_EQ(second["buckets"][0]["plan"], "ring");
+  EXPECT_LT(second["efficiency"], 1);
+}
+
+TEST(Predict, PredictsSingleAllReduces) {
+  const PredictArguments arguments =
+      parsed_prediction({"--sizes", "1K,1M", "--hosts", "2,4", "--rate", "1G", "--latency", "100us",
+                         "--plan", "ring"});
+  const auto calls = predict_calls(arguments, costs_of(arguments, {}));
+  ASSERT_EQ(calls.size(), 4u);
+  EXPECT_EQ(calls[0].call, (Call{.algorithm = Algorithm::kRing, .count = 256}));
+  EXPECT_EQ(calls[3].shape.host_count, 4u);
+  // A ring of two sends all bytes once each way, in two hops; one of four sends 1.5 times as many.
+  EXPECT_NEAR(calls[1].bytes_seconds, 8e-9 * (1 << 20), 1e-9);
+  EXPECT_NEAR(calls[1].seconds, 8e-9 * (1 << 20) + 200e-6, 1e-9);
+  EXPECT_NEAR(calls[3].bytes_seconds, 1.5 * 8e-9 * (1 << 20), 1e-9);
+  const std::string json = to_json(calls);
+  EXPECT_EQ(std::ranges::count(json, '\n'), 4);
+  const auto first = nlohmann::json::parse(json.substr(0, json.find('\n')));
+  EXPECT_EQ(first["event"], "all-reduce prediction");
+  EXPECT_EQ(first["bytes"], 1024);
+  EXPECT_EQ(first["plan"], "ring");
+  EXPECT_THAT(to_text(calls), HasSubstr("bytes/ms"));
+}
+
+TEST(Predict, MeasuresTheModelsOfTheExample) {
+  EXPECT_FALSE(is_model("seed.txt"));
+  for (const char* name : {"mlp", "lenet"}) {
+    ASSERT_TRUE(is_model(name));
+    const Workload workload = measure_workload(name);
+    EXPECT_GT(workload.forward_seconds, 0);
+    EXPECT_GE(workload.update_seconds, 0);
+    ASSERT_FALSE(workload.gradients.empty());
+    for (const Workload::Gradient& gradient : workload.gradients) {
+      EXPECT_GT(gradient.count, 0u) << gradient.name;
+      EXPECT_GT(gradient.seconds, 0) << gradient.name;
+    }
+    // The units of the first layer of mlp, and of the last hidden layer of lenet.
+    EXPECT_GT(gradient_bytes_of(workload), 4u * 512 * 512);
+    EXPECT_EQ(parse_workload("copy", to_text(workload)), workload);
+  }
+}
+
+}  // namespace
+}  // namespace rota::bench
