@@ -7,16 +7,15 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
-#include "base/time.h"
 #include "examples/mnist/models.h"
 #include "overlap/digits.h"
+#include "turns.h"
 
 namespace rota::bench {
 namespace {
@@ -78,33 +77,12 @@ void send_all(GradientBuckets<float>& gradients, std::size_t count) {
   gradients.wait();
 }
 
-struct Contestant {
-  std::function<void()> step;
-  std::vector<double>* seconds;  // Receives a sample of each round.
-};
-
-double seconds_of_a_step(Communicator& communicator, const Contestant& contestant,
-                         std::size_t steps) {
-  communicator.barrier();
-  const base::TimePoint start = base::Clock::now();
-  for (std::size_t i = 0; i < steps; ++i) contestant.step();
-  std::array<double, 1> seconds = {base::to_seconds(base::Clock::now() - start) /
-                                   static_cast<double>(steps)};
-  communicator.all_reduce(seconds, ReduceOp::kMax);
-  return seconds.front();
-}
-
-// Each round begins with the next contestant. So no effect of the order always hits the same
-// contestant.
-void run_rounds(Communicator& communicator, std::span<const Contestant> contestants,
-                const ContestOptions& options) {
-  for (const Contestant& contestant : contestants) contestant.step();  // Warms up.
-  for (std::size_t round = 0; round < options.rounds; ++round) {
-    for (std::size_t turn = 0; turn < contestants.size(); ++turn) {
-      const Contestant& contestant = contestants[(round + turn) % contestants.size()];
-      contestant.seconds->push_back(seconds_of_a_step(communicator, contestant, options.steps));
-    }
-  }
+AllRanks all_ranks_of(Communicator& communicator) {
+  return {[&] { communicator.barrier(); },
+          [&](double value) {
+            communicator.all_reduce(std::span(&value, 1), ReduceOp::kMax);
+            return value;
+          }};
 }
 
 void require_same_weights(const ContestResult& result) {
@@ -133,12 +111,12 @@ ContestResult run_contest(Communicator& communicator, const ContestOptions& opti
                        .bucket_count = lay_out_buckets(counts, sizeof(float), {}).buckets.size()};
   ContestTimes& times = result.times;
   const std::array<Contestant, 4> contestants = {{
-      {[&] { overlapped.step(); }, &times.overlapped},
-      {[&] { at_end.step(); }, &times.at_end},
-      {[&] { compute.step(); }, &times.compute},
-      {[&] { send_all(gradients, counts.size()); }, &times.communication},
+      {repeated([&] { overlapped.step(); }), &times.overlapped},
+      {repeated([&] { at_end.step(); }), &times.at_end},
+      {repeated([&] { compute.step(); }), &times.compute},
+      {repeated([&] { send_all(gradients, counts.size()); }), &times.communication},
   }};
-  run_rounds(communicator, contestants, options);
+  take_turns(all_ranks_of(communicator), contestants, options.steps, options.rounds);
   result.overlapped_hash = overlapped.weights_hash();
   result.at_end_hash = at_end.weights_hash();
   require_same_weights(result);
