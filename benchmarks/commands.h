@@ -5,11 +5,12 @@
 
 namespace rota::bench {
 
-// arguments[1] names the collectives. This command and the next three run as a rank of the job.
+// arguments[1] names the collectives. This command and the next four run as a rank of the job.
 int run_collectives_command(int argument_count, char** arguments);
 int run_small_command(int argument_count, char** arguments);
 int run_tune_command(int argument_count, char** arguments);
 int run_overlap_command(int argument_count, char** arguments);
+int run_scale_command(int argument_count, char** arguments);
 
 // Reads rows from stdin.
 int run_contest_command(int argument_count, char** arguments);

@@ -97,6 +97,7 @@ ScaleResult run_paced_contest(Group& group, std::size_t hosts, Sums& sums,
   const Pace pace = pace_of(workload, images / rate);
   ScaleResult result{.options = options,
                      .name = group.name(),
+                     .rank = group.rank(),
                      .ranks = group.world_size(),
                      .hosts = hosts,
                      .times = {}};

@@ -12,7 +12,7 @@ constexpr double kPayloadOfAFrame = 1448;
 constexpr double kBytesOfAFrame = 1514;
 
 base::Duration duration_of(double seconds) {
-  return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(seconds));
+  return std::chrono::round<base::Duration>(std::chrono::duration<double>(seconds));
 }
 
 double backward_multiplications(const Workload& workload, std::size_t layer) {

@@ -1,0 +1,54 @@
+// `rota-bench scale`: joins the job, and measures steps whose gradients rota sums.
+#include "commands.h"
+
+#include <rota/communicator.h>
+#include <rota/gradient_buckets.h>
+
+#include <array>
+#include <set>
+#include <string>
+
+#include "collectives/rota_group.h"
+#include "scale/arguments.h"
+#include "scale/run.h"
+#include "scale/workload.h"
+
+namespace rota::bench {
+namespace {
+
+constexpr std::array<double, 2> kScores{};  // Sums that a training step sends with its samples.
+
+class RotaSums final : public Sums {
+ public:
+  RotaSums(Communicator& communicator, std::span<const std::size_t> counts)
+      : buckets_(communicator, counts) {}
+
+  std::span<float> gradient(std::size_t index) override { return buckets_.gradient(index); }
+  void begin() override { buckets_.begin_step(1, kScores); }
+  void ready(std::size_t index) override { buckets_.ready(index); }
+  void wait() override { buckets_.wait(); }
+
+ private:
+  GradientBuckets<float> buckets_;
+};
+
+std::size_t count_hosts(const RankTable& table) {
+  std::set<std::string> hosts;
+  for (const RankRow& row : table.rows) hosts.insert(row.host);
+  return hosts.size();
+}
+
+ScaleResult measure_rota(const cxxopts::ParseResult&, const ScaleOptions& options) {
+  const RotaWorld world = make_rota_world(CommunicatorOptions::from_environment());
+  RotaSums sums(*world.communicator, gradient_counts(workload_named(options.model)));
+  return run_paced_contest(*world.group, count_hosts(world.communicator->rank_table()), sums,
+                           options);
+}
+
+}  // namespace
+
+int run_scale_command(int argument_count, char** arguments) {
+  return run_scale(scale_options("rota-bench scale"), argument_count, arguments, measure_rota);
+}
+
+}  // namespace rota::bench
