@@ -38,7 +38,7 @@ struct ScaleTimes {
 
 struct ScaleResult {
   ScaleOptions options;
-  std::string name;  // Of the library.
+  std::string name;      // Of the library.
   std::size_t rank = 0;  // Of this process.
   std::size_t ranks = 0;
   std::size_t hosts = 0;
