@@ -12,8 +12,9 @@ int run_tune_command(int argument_count, char** arguments);
 int run_overlap_command(int argument_count, char** arguments);
 int run_scale_command(int argument_count, char** arguments);
 
-// Reads rows from stdin.
+// Read rows from stdin. The second one throws if there is no row.
 int run_contest_command(int argument_count, char** arguments);
+int run_scale_page_command(int argument_count, char** arguments);
 
 // Throws if a file cannot be written.
 int run_plan_command(int argument_count, char** arguments);

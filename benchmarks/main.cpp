@@ -25,7 +25,8 @@ constexpr std::string_view kUsage =
     "       rotarun -np RANKS rota-bench tune -o FILE    the fastest plans here; has a --help\n"
     "       rota-bench plan --draw ...                   the messages of a plan; has a --help\n"
     "       rota-bench compare OURS THEIRS               the --json rows of two names, from stdin\n"
-    "       rota-bench contest ...                       all --json rows; has a --help\n";
+    "       rota-bench contest ...                       all --json rows; has a --help\n"
+    "       rota-bench scale-page ...                    the --json rows of scale; has a --help\n";
 
 int run(int argument_count, char** arguments) {
   using namespace rota::bench;
@@ -35,6 +36,7 @@ int run(int argument_count, char** arguments) {
   if (command == "checkpoint") return run_checkpoint_command(argument_count - 1, arguments + 1);
   if (command == "overlap") return run_overlap_command(argument_count - 1, arguments + 1);
   if (command == "scale") return run_scale_command(argument_count - 1, arguments + 1);
+  if (command == "scale-page") return run_scale_page_command(argument_count - 1, arguments + 1);
   if (command == "pace") return run_pace_command(argument_count - 1, arguments + 1);
   if (command == "small") return run_small_command(argument_count - 1, arguments + 1);
   if (command == "plan") return run_plan_command(argument_count - 1, arguments + 1);

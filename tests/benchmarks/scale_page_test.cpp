@@ -1,0 +1,111 @@
+// Tests the tables and the picture that `rota-bench scale-page` makes from rows. The rows are made
+// up here: no page of docs/ has them.
+#include "scale/page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace rota::bench {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+ScaleRow row_of(const std::string& name, std::size_t hosts, double step) {
+  return {.name = name,
+          .model = "lenet",
+          .ranks = hosts,
+          .hosts = hosts,
+          .batch_size = 100,
+          .megabits = 1000,
+          .gradient_bytes = 6'653'480,
+          .step = {step, step, step},
+          .waiting = {step - 0.040, 0, step},
+          .computing = {0.040, 0.040, 0.040},
+          .communication = {0.050, 0.050, 0.050},
+          .least_step = 0.050,
+          .efficiency = {0.040 / step, 0.040 / step, 0.040 / step}};
+}
+
+std::vector<ScaleTable> tables_of(const std::vector<ScaleRow>& rows) {
+  std::string text;
+  for (const ScaleRow& row : rows) text += to_json(row);
+  std::istringstream lines(text);
+  return scale_tables_from(lines);
+}
+
+// Returns two rounds of two libraries on two and on eight hosts.
+std::vector<ScaleRow> two_rounds() {
+  return {row_of("rota tcp", 2, 0.050), row_of("Gloo", 2, 0.100),     row_of("rota tcp", 8, 0.064),
+          row_of("Gloo", 8, 0.080),     row_of("rota tcp", 2, 0.050), row_of("Gloo", 2, 0.125),
+          row_of("rota tcp", 8, 0.080), row_of("Gloo", 8, 0.080)};
+}
+
+TEST(ScalePage, HasALineForEachLibraryAndJob) {
+  const std::string text = markdown_of(tables_of(two_rounds()), "rota");
+  EXPECT_THAT(text, HasSubstr("**lenet, weak scaling, hosts at 1 Gbit/s**\n\n| ranks | hosts |"));
+  EXPECT_THAT(text, HasSubstr("| 2 | 2 | rota tcp | 50.00 | 10.00 | 40.00 | 50.00 | 80.0 % "
+                              "(80.0 to 80.0) | 80.0 % | 1.00 (1.00 to 1.00) |\n"));
+  EXPECT_THAT(text, HasSubstr("| 2 | 2 | Gloo | 112.50 | 72.50 |"));
+  EXPECT_THAT(text, HasSubstr("| 8 | 8 | rota tcp | 72.00 |"));
+}
+
+TEST(ScalePage, DividesOursByTheirsRoundByRound) {
+  const std::string text = markdown_of(tables_of(two_rounds()), "rota");
+  EXPECT_THAT(text, testing::ContainsRegex("2 . 2 . Gloo .* 0.45 .0.40 to 0.50. .\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("8 . 8 . Gloo .* 0.90 .0.80 to 1.00. .\n"));
+}
+
+TEST(ScalePage, HasADashWhereOursIsNotMeasured) {
+  const std::string text = markdown_of(tables_of({row_of("Gloo", 2, 0.100)}), "rota");
+  EXPECT_THAT(text, HasSubstr("| 80.0 % | - |\n"));
+}
+
+TEST(ScalePage, RefusesLibrariesOfDifferentRounds) {
+  const std::vector<ScaleTable> tables = tables_of(
+      {row_of("rota tcp", 2, 0.050), row_of("rota tcp", 2, 0.050), row_of("Gloo", 2, 0.100)});
+  EXPECT_THROW(markdown_of(tables, "rota"), std::runtime_error);
+}
+
+TEST(ScalePage, SeparatesModelsScalingsAndNetworks) {
+  ScaleRow strong = row_of("rota tcp", 2, 0.050);
+  strong.scaling = Scaling::kStrong;
+  ScaleRow slow = row_of("rota tcp", 2, 0.050);
+  slow.megabits = 100;
+  ScaleRow alone = row_of("rota shm", 2, 0.050);
+  alone.megabits = {};
+  ScaleRow real = alone;
+  real.is_real = true;
+  real.least_step = 0;
+  const auto tables = tables_of({row_of("rota tcp", 2, 0.050), strong, slow, alone, real});
+  ASSERT_EQ(tables.size(), 5u);
+  EXPECT_EQ(tables[1].title, "lenet, strong scaling, hosts at 1 Gbit/s");
+  EXPECT_EQ(tables[2].title, "lenet, weak scaling, hosts at 100 Mbit/s");
+  EXPECT_EQ(tables[3].title, "lenet, weak scaling, one host");
+  EXPECT_EQ(tables[4].title, "lenet, trained, weak scaling, one host");
+  EXPECT_THAT(markdown_of(tables, "rota"), HasSubstr("(80.0 to 80.0) | - | 1.00"));
+}
+
+TEST(ScalePage, DrawsPacedWeakScalingAndWhatBytesAllow) {
+  ScaleRow strong = row_of("rota tcp", 2, 0.050);
+  strong.scaling = Scaling::kStrong;
+  std::vector<ScaleRow> rows = two_rounds();
+  rows.push_back(strong);
+  const std::string picture = drawing_of(tables_of(rows), "efficiency");
+  for (const char* word : {"weak scaling", "rota tcp", "Gloo", "what bytes allow", ">100 %<"}) {
+    EXPECT_THAT(picture, HasSubstr(word));
+  }
+  EXPECT_THAT(picture, Not(HasSubstr("strong")));
+}
+
+TEST(ScalePage, RefusesALineThatIsNoRow) {
+  std::istringstream lines("rota is fast\n");
+  EXPECT_THROW(scale_tables_from(lines), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace rota::bench
