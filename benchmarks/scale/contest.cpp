@@ -19,34 +19,10 @@ AllRanks all_ranks_of(Group& group) {
           }};
 }
 
-// Makes all gradients ready at once, and waits for their sums.
-void sum_all(Sums& sums, std::size_t count) {
-  sums.begin();
-  for (std::size_t index = count; index-- > 0;) sums.ready(index);
-  sums.wait();
-}
-
 void fill(Sums& sums, std::size_t count, float value) {
   for (std::size_t index = 0; index < count; ++index) {
     std::ranges::fill(sums.gradient(index), value);
   }
-}
-
-// Sums the numbers of the ranks, from 1 on. Leaves zeros, whose later sums are zeros too.
-void require_sums(const Group& group, Sums& sums, std::size_t count) {
-  fill(sums, count, static_cast<float>(group.rank() + 1));
-  sum_all(sums, count);
-  const std::size_t ranks = group.world_size();
-  const auto expected = static_cast<float>(ranks * (ranks + 1) / 2);
-  for (std::size_t index = 0; index < count; ++index) {
-    for (const float value : sums.gradient(index)) {
-      if (value == expected) continue;
-      throw std::runtime_error("scale: " + group.name() + " has summed gradient " +
-                               std::to_string(index) + " to " + std::to_string(value) +
-                               " in place of " + std::to_string(expected));
-    }
-  }
-  fill(sums, count, 0);
 }
 
 // Returns the largest value of each round, of all ranks.
@@ -88,13 +64,24 @@ std::size_t images_of_a_rank(const ScaleOptions& options, std::size_t ranks) {
                               "multiple of the number of ranks");
 }
 
-ScaleResult run_paced_contest(Group& group, std::size_t hosts, Sums& sums,
-                              const ScaleOptions& options) {
-  const Workload& workload = workload_named(options.model);
-  const std::vector<std::size_t> counts = gradient_counts(workload);
-  const auto images = static_cast<double>(images_of_a_rank(options, group.world_size()));
-  const double rate = options.images_per_second.value_or(workload.images_per_second);
-  const Pace pace = pace_of(workload, images / rate);
+void require_sums(const Group& group, Sums& sums, std::size_t count) {
+  fill(sums, count, static_cast<float>(group.rank() + 1));
+  sum_all(sums, count);
+  const std::size_t ranks = group.world_size();
+  const auto expected = static_cast<float>(ranks * (ranks + 1) / 2);
+  for (std::size_t index = 0; index < count; ++index) {
+    for (const float value : sums.gradient(index)) {
+      if (value == expected) continue;
+      throw std::runtime_error("scale: " + group.name() + " has summed gradient " +
+                               std::to_string(index) + " to " + std::to_string(value) +
+                               " in place of " + std::to_string(expected));
+    }
+  }
+  fill(sums, count, 0);
+}
+
+ScaleResult result_without_times(const Group& group, std::size_t hosts,
+                                 std::span<const std::size_t> counts, const ScaleOptions& options) {
   ScaleResult result{.options = options,
                      .name = group.name(),
                      .rank = group.rank(),
@@ -102,6 +89,17 @@ ScaleResult run_paced_contest(Group& group, std::size_t hosts, Sums& sums,
                      .hosts = hosts,
                      .times = {}};
   for (const std::size_t count : counts) result.gradient_bytes += count * sizeof(float);
+  return result;
+}
+
+ScaleResult run_paced_contest(Group& group, std::size_t hosts, Sums& sums,
+                              const ScaleOptions& options) {
+  const Workload& workload = workload_named(options.model);
+  const std::vector<std::size_t> counts = gradient_counts(workload);
+  const auto images = static_cast<double>(images_of_a_rank(options, group.world_size()));
+  const double rate = options.images_per_second.value_or(workload.images_per_second);
+  const Pace pace = pace_of(workload, images / rate);
+  ScaleResult result = result_without_times(group, hosts, counts, options);
   result.least_step = least_step_seconds(
       pace, counts, options.megabits ? seconds_of_a_byte(hosts, *options.megabits) : 0);
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,8 +64,16 @@ ScaleTimes measure_steps(Group& group, const Steps& steps, const ScaleOptions& o
 // batch cannot each have the same number of images.
 std::size_t images_of_a_rank(const ScaleOptions& options, std::size_t ranks);
 
-// Collective. Measures paced steps whose gradients `sums` adds. Checks first that it adds them.
-// Throws std::runtime_error if a sum is wrong.
+// Collective. Sums the numbers of the ranks, from 1 on, in all gradients. Leaves zeros, whose later
+// sums are zeros too. Throws std::runtime_error if a sum is wrong.
+void require_sums(const Group& group, Sums& sums, std::size_t count);
+
+// Returns a result that only lacks its times. `counts` are the elements of the gradients.
+ScaleResult result_without_times(const Group& group, std::size_t hosts,
+                                 std::span<const std::size_t> counts, const ScaleOptions& options);
+
+// Collective. Measures paced steps whose gradients `sums` adds. Checks first that it adds them, as
+// require_sums() does, and throws what it throws.
 ScaleResult run_paced_contest(Group& group, std::size_t hosts, Sums& sums,
                               const ScaleOptions& options);
 

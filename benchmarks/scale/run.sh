@@ -75,9 +75,13 @@ measure_one_host() {
   for ranks in 1 2 4 8 16; do
     each_model contest 1 "$ranks" "rota openmpi gloo" --steps 5 --rounds 5
   done
+  # Real steps need a core for each rank. Peers have no such steps: they know no models.
+  for ((ranks = 1; ranks <= $(nproc) && ranks <= 16; ranks *= 2)); do
+    each_model contest 1 "$ranks" rota --real --steps 5 --rounds 5
+  done
 }
 
-# on_first COUNT SLOTS COMMAND...: runs the command with the first hosts alone. The other hosts stay,
+# on_first COUNT SLOTS COMMAND...: runs the command with the first hosts alone. The others stay,
 # since this is a subshell.
 on_first() (
   hosts=("${hosts[@]:0:$1}")
@@ -151,6 +155,12 @@ alone and communication alone alternate in each run, as in \`rota-bench overlap\
 the medians of $rounds rounds, in which the libraries run in turn, and the least and the most of
 them. All libraries have rota's default buckets. Open MPI and Gloo sum them in a thread that makes
 blocking calls, as Horovod and DDP do. Gloo's fastest algorithm is chosen for each bucket.
+TEXT
+  paragraph <<TEXT
+In the tables named *trained*, the ranks compute, and each has a core of its own. There, computing
+alone is slower than the pace above if the cores share a cache or their memory. With strong scaling,
+efficiency is the time of one rank for the whole batch, divided by the number of ranks and by the
+time of a step: a small batch takes longer for each image.
 TEXT
   paragraph <<TEXT
 *Bytes allow* is the efficiency that no library can exceed: no gradient leaves before it is final,

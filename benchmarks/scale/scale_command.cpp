@@ -6,10 +6,13 @@
 
 #include <array>
 #include <set>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "collectives/rota_group.h"
 #include "scale/arguments.h"
+#include "scale/real_contest.h"
 #include "scale/run.h"
 #include "scale/workload.h"
 
@@ -38,17 +41,30 @@ std::size_t count_hosts(const RankTable& table) {
   return hosts.size();
 }
 
-ScaleResult measure_rota(const cxxopts::ParseResult&, const ScaleOptions& options) {
+// Returns the options, with those that only rota has.
+ScaleOptions options_of_rota(const cxxopts::ParseResult& given, ScaleOptions options) {
+  options.is_real = given.count("real") != 0;
+  if (options.is_real && options.images_per_second) {
+    throw std::invalid_argument("--images-per-second: with --real, the ranks compute as they can");
+  }
+  return options;
+}
+
+ScaleResult measure_rota(const cxxopts::ParseResult& given, const ScaleOptions& common) {
+  const ScaleOptions options = options_of_rota(given, common);
   const RotaWorld world = make_rota_world(CommunicatorOptions::from_environment());
   RotaSums sums(*world.communicator, gradient_counts(workload_named(options.model)));
-  return run_paced_contest(*world.group, count_hosts(world.communicator->rank_table()), sums,
-                           options);
+  const std::size_t hosts = count_hosts(world.communicator->rank_table());
+  return options.is_real ? run_real_contest(world, hosts, sums, options)
+                         : run_paced_contest(*world.group, hosts, sums, options);
 }
 
 }  // namespace
 
 int run_scale_command(int argument_count, char** arguments) {
-  return run_scale(scale_options("rota-bench scale"), argument_count, arguments, measure_rota);
+  auto options = scale_options("rota-bench scale");
+  options.add_options()("real", "Compute instead of pacing: each rank needs a core");
+  return run_scale(std::move(options), argument_count, arguments, measure_rota);
 }
 
 }  // namespace rota::bench

@@ -19,4 +19,11 @@ class Sums {
   virtual void wait() = 0;  // Waits until all gradients are sums over all ranks.
 };
 
+// Makes all of `count` gradients ready at once, and waits for their sums.
+inline void sum_all(Sums& sums, std::size_t count) {
+  sums.begin();
+  for (std::size_t index = count; index-- > 0;) sums.ready(index);
+  sums.wait();
+}
+
 }  // namespace rota::bench

@@ -126,12 +126,6 @@ class AloneGroup : public Group {
   std::vector<std::size_t> called{};
 };
 
-void sum_all(Sums& sums, std::size_t count) {
-  sums.begin();
-  for (std::size_t index = count; index-- > 0;) sums.ready(index);
-  sums.wait();
-}
-
 TEST(BlockingSums, CallForEachBucketOnceInTheOrderOfTheBuckets) {
   AloneGroup group;
   const std::vector<std::size_t> counts = gradient_counts(workload_named("lenet"));
@@ -218,6 +212,8 @@ TEST(ScaleCommand, RefusesWhatMakesNoSense) {
       {{"--model", "resnet"}, "there is no workload 'resnet'; the workloads are lenet and mlp"},
       {{"--scaling", "both"}, "--scaling: 'both' is neither weak nor strong"},
       {{"lenet"}, "'lenet' is not an option"},
+      {{"--real", "--images-per-second", "5"},
+       "--images-per-second: with --real, the ranks compute as they can"},
   };
   for (auto [arguments, sentence] : refusals) {
     arguments.insert(arguments.begin(), "scale");

@@ -1,5 +1,5 @@
 // `rota-bench scale` as users run it: its row describes the job, and its sums are right. Method: a
-// few short steps of three ranks, over shared memory and TCP. No test judges the times.
+// few short steps of two or three ranks, over shared memory and TCP. No test judges the times.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -61,6 +61,19 @@ TEST(Scale, SharesTheBatchOfTheWorldIfItIsStrong) {
   EXPECT_EQ(json::parse(result.out)["scaling"], "strong");
   // mlp's pace is 37,000 images a second, and a rank has ten images.
   EXPECT_GE(json::parse(result.out)["computing_seconds"][1].get<double>(), 10 / 37'000.0 * 0.999);
+}
+
+TEST(Scale, TrainsIfStepsShallBeReal) {
+  for (const char* scaling : {"weak", "strong"}) {
+    const Result result =
+        run("2", "shm", {"--json", "--real", "--scaling", scaling, "--batch-size", "4"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const json row = json::parse(result.out);
+    EXPECT_EQ(row["real"], true);
+    EXPECT_EQ(row["least_step_seconds"], 0) << "nobody knows how fast the ranks could compute";
+    EXPECT_GT(row["step_seconds"][0], 0);
+    EXPECT_GT(row["efficiency"][0], 0);
+  }
 }
 
 TEST(Scale, RefusesABatchThatRanksCannotShare) {
