@@ -39,8 +39,9 @@ struct ScaleTimes {
 
 struct ScaleResult {
   ScaleOptions options;
-  std::string name;      // Of the library.
-  std::size_t rank = 0;  // Of this process.
+  std::string name;         // Of the library: "rota", "Open MPI".
+  std::string transport{};  // Of rota: "shm+tcp". Empty if it has none.
+  std::size_t rank = 0;     // Of this process.
   std::size_t ranks = 0;
   std::size_t hosts = 0;
   std::size_t gradient_bytes = 0;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <istream>
+#include <ranges>
 #include <utility>
 
 #include "contest/rounds.h"
@@ -78,8 +79,7 @@ double most_efficiency_of(const Rows& rows) {
 }
 
 const Rows* rows_of(const Job& job, const std::string& ours) {
-  const auto found = std::ranges::find_if(
-      job.rows, [&](const auto& named) { return named.first.starts_with(ours); });
+  const auto found = job.rows.find(ours);
   return found == job.rows.end() ? nullptr : &found->second;
 }
 
@@ -94,9 +94,9 @@ std::string ratio_to(const Rows* ours, const Rows& theirs) {
 std::string lines_of(const Job& job, const std::string& ours) {
   std::string text;
   const Rows* const own = rows_of(job, ours);
-  for (const auto& [name, rows] : job.rows) {
+  for (const Rows& rows : job.rows | std::views::values) {
     const double most = most_efficiency_of(rows);
-    text += cell("| %zu | %zu | %s", job.ranks, job.hosts, name.c_str());
+    text += cell("| %zu | %zu | %s", job.ranks, job.hosts, rows.front().full_name().c_str());
     for (const auto quantity :
          {&ScaleRow::step, &ScaleRow::waiting, &ScaleRow::computing, &ScaleRow::communication}) {
       text += " | " + milliseconds_of(rows, quantity);

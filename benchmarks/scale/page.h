@@ -26,9 +26,9 @@ struct ScaleTable {
 // Throws std::runtime_error with the line if a line is not a row.
 std::vector<ScaleTable> scale_tables_from(std::istream& lines);
 
-// Returns the tables in Markdown: medians of the rounds. `ours` is how the name of the library
-// begins whose steps are divided by those of the others, round by round: "rota". Throws
-// std::runtime_error if two libraries ran different numbers of rounds.
+// Returns the tables in Markdown: medians of the rounds. `ours` is the name of the library whose
+// steps are divided by those of the others, round by round: "rota". Throws std::runtime_error if
+// two libraries ran different numbers of rounds.
 std::string markdown_of(const std::vector<ScaleTable>& tables, const std::string& ours);
 
 // Returns the picture: efficiency by workers, one chart for each table of paced weak scaling.

@@ -21,7 +21,7 @@ cxxopts::Options page_options() {
       "Reads rows that rota-bench scale and the programs of its peers printed with --json. The\n"
       "programs ran in turn, in several rounds. Prints tables in Markdown.");
   options.add_options()  //
-      ("ours", "How the name begins with which the others are compared",
+      ("ours", "The name with which the others are compared",
        cxxopts::value<std::string>()->default_value("rota"))  //
       ("plot", "Draw the efficiency by workers into this file, as SVG",
        cxxopts::value<std::string>())  //

@@ -53,6 +53,7 @@ std::string line_of(const char* title, const Range& range, double factor) {
 
 ScaleRow row_from(const ordered_json& row) {
   ScaleRow result{.name = row.at("name").get<std::string>(),
+                  .transport = row.at("transport").get<std::string>(),
                   .model = row.at("model").get<std::string>(),
                   .scaling = scaling_named(row.at("scaling").get<std::string>()),
                   .is_real = row.at("real").get<bool>(),
@@ -84,6 +85,7 @@ Scaling scaling_named(const std::string& name) {
 ScaleRow row_of(const ScaleResult& result) {
   const ScaleOptions& options = result.options;
   return {.name = result.name,
+          .transport = result.transport,
           .model = options.model,
           .scaling = options.scaling,
           .is_real = options.is_real,
@@ -103,8 +105,8 @@ ScaleRow row_of(const ScaleResult& result) {
 std::string to_text(const ScaleRow& row) {
   std::string text =
       format("# %s: %s %s, %s scaling, batches of %zu%s: %zu ranks on %zu hosts;\n",
-             row.name.c_str(), row.is_real ? "training" : "paced steps of", row.model.c_str(),
-             to_string(row.scaling).c_str(), row.batch_size,
+             row.full_name().c_str(), row.is_real ? "training" : "paced steps of",
+             row.model.c_str(), to_string(row.scaling).c_str(), row.batch_size,
              row.scaling == Scaling::kWeak ? " for each rank" : " for all ranks", row.ranks,
              row.hosts) +
       format("# %.2f MB of gradients\n%-30s %9s  %s\n",
@@ -122,6 +124,7 @@ std::string to_text(const ScaleRow& row) {
 std::string to_json(const ScaleRow& row) {
   const ordered_json object = {
       {"name", row.name},
+      {"transport", row.transport},
       {"model", row.model},
       {"scaling", to_string(row.scaling)},
       {"real", row.is_real},

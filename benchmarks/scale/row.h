@@ -16,8 +16,9 @@ struct Range {
 };
 
 struct ScaleRow {
-  std::string name;   // Of the library: "rota tcp".
-  std::string model;  // "lenet"
+  std::string name;         // Of the library: "rota".
+  std::string transport{};  // Of rota: "tcp". Empty if it has none.
+  std::string model;        // "lenet"
   Scaling scaling = Scaling::kWeak;
   bool is_real = false;
   std::size_t ranks = 0;
@@ -31,6 +32,8 @@ struct ScaleRow {
   Range communication{};
   double least_step = 0;  // 0 if the steps are not paced.
   Range efficiency{};     // A share: 1 is perfect.
+
+  std::string full_name() const { return transport.empty() ? name : name + " " + transport; }
 
   // Returns the efficiency that no library can exceed. Requires paced steps.
   double most_efficiency() const noexcept { return computing.median / least_step; }

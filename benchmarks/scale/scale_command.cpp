@@ -54,9 +54,13 @@ ScaleResult measure_rota(const cxxopts::ParseResult& given, const ScaleOptions& 
   const ScaleOptions options = options_of_rota(given, common);
   const RotaWorld world = make_rota_world(CommunicatorOptions::from_environment());
   RotaSums sums(*world.communicator, gradient_counts(workload_named(options.model)));
-  const std::size_t hosts = count_hosts(world.communicator->rank_table());
-  return options.is_real ? run_real_contest(world, hosts, sums, options)
-                         : run_paced_contest(*world.group, hosts, sums, options);
+  const RankTable& table = world.communicator->rank_table();
+  ScaleResult result = options.is_real
+                           ? run_real_contest(world, count_hosts(table), sums, options)
+                           : run_paced_contest(*world.group, count_hosts(table), sums, options);
+  result.name = "rota";
+  if (table.transport != "none") result.transport = table.transport;  // A world of one has none.
+  return result;
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ using testing::Not;
 
 ScaleRow row_of(const std::string& name, std::size_t hosts, double step) {
   return {.name = name,
+          .transport = name == "rota" ? "tcp" : "",
           .model = "lenet",
           .ranks = hosts,
           .hosts = hosts,
@@ -40,9 +41,9 @@ std::vector<ScaleTable> tables_of(const std::vector<ScaleRow>& rows) {
 
 // Returns two rounds of two libraries on two and on eight hosts.
 std::vector<ScaleRow> two_rounds() {
-  return {row_of("rota tcp", 2, 0.050), row_of("Gloo", 2, 0.100),     row_of("rota tcp", 8, 0.064),
-          row_of("Gloo", 8, 0.080),     row_of("rota tcp", 2, 0.050), row_of("Gloo", 2, 0.125),
-          row_of("rota tcp", 8, 0.080), row_of("Gloo", 8, 0.080)};
+  return {row_of("rota", 2, 0.050), row_of("Gloo", 2, 0.100), row_of("rota", 8, 0.064),
+          row_of("Gloo", 8, 0.080), row_of("rota", 2, 0.050), row_of("Gloo", 2, 0.125),
+          row_of("rota", 8, 0.080), row_of("Gloo", 8, 0.080)};
 }
 
 TEST(ScalePage, HasALineForEachLibraryAndJob) {
@@ -66,22 +67,22 @@ TEST(ScalePage, HasADashWhereOursIsNotMeasured) {
 }
 
 TEST(ScalePage, RefusesLibrariesOfDifferentRounds) {
-  const std::vector<ScaleTable> tables = tables_of(
-      {row_of("rota tcp", 2, 0.050), row_of("rota tcp", 2, 0.050), row_of("Gloo", 2, 0.100)});
+  const std::vector<ScaleTable> tables =
+      tables_of({row_of("rota", 2, 0.050), row_of("rota", 2, 0.050), row_of("Gloo", 2, 0.100)});
   EXPECT_THROW(markdown_of(tables, "rota"), std::runtime_error);
 }
 
 TEST(ScalePage, SeparatesModelsScalingsAndNetworks) {
-  ScaleRow strong = row_of("rota tcp", 2, 0.050);
+  ScaleRow strong = row_of("rota", 2, 0.050);
   strong.scaling = Scaling::kStrong;
-  ScaleRow slow = row_of("rota tcp", 2, 0.050);
+  ScaleRow slow = row_of("rota", 2, 0.050);
   slow.megabits = 100;
-  ScaleRow alone = row_of("rota shm", 2, 0.050);
+  ScaleRow alone = row_of("rota", 2, 0.050);
   alone.megabits = {};
   ScaleRow real = alone;
   real.is_real = true;
   real.least_step = 0;
-  const auto tables = tables_of({row_of("rota tcp", 2, 0.050), strong, slow, alone, real});
+  const auto tables = tables_of({row_of("rota", 2, 0.050), strong, slow, alone, real});
   ASSERT_EQ(tables.size(), 5u);
   EXPECT_EQ(tables[1].title, "lenet, strong scaling, hosts at 1 Gbit/s");
   EXPECT_EQ(tables[2].title, "lenet, weak scaling, hosts at 100 Mbit/s");
@@ -91,12 +92,12 @@ TEST(ScalePage, SeparatesModelsScalingsAndNetworks) {
 }
 
 TEST(ScalePage, DrawsPacedWeakScalingAndWhatBytesAllow) {
-  ScaleRow strong = row_of("rota tcp", 2, 0.050);
+  ScaleRow strong = row_of("rota", 2, 0.050);
   strong.scaling = Scaling::kStrong;
   std::vector<ScaleRow> rows = two_rounds();
   rows.push_back(strong);
   const std::string picture = drawing_of(tables_of(rows), "efficiency");
-  for (const char* word : {"weak scaling", "rota tcp", "Gloo", "what bytes allow", ">100 %<"}) {
+  for (const char* word : {"weak scaling", "rota", "Gloo", "what bytes allow", ">100 %<"}) {
     EXPECT_THAT(picture, HasSubstr(word));
   }
   EXPECT_THAT(picture, Not(HasSubstr("strong")));

@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "scale/blocking_sums.h"
 #include "scale/contest.h"
+#include "scale/peer.h"
 #include "scale/row.h"
 #include "scale/workload.h"
 
@@ -24,7 +25,8 @@ using testing::StartsWith;
 // Returns the times of three rounds. In the last round the machine runs at half speed.
 ScaleResult result_of_three_rounds() {
   return {.options = {.model = "lenet", .batch_size = 50, .megabits = 100, .rounds = 3},
-          .name = "rota tcp",
+          .name = "rota",
+          .transport = "tcp",
           .ranks = 8,
           .hosts = 4,
           .gradient_bytes = 4'000'000,
@@ -69,7 +71,8 @@ TEST(ScaleRow, ShowsPeopleWhereTheTimeGoes) {
 TEST(ScaleRow, IsReadAsItWasWritten) {
   const std::string line = to_json(row_of(result_of_three_rounds()));
   const json object = json::parse(line);
-  EXPECT_EQ(object["name"], "rota tcp");
+  EXPECT_EQ(object["name"], "rota");
+  EXPECT_EQ(object["transport"], "tcp");
   EXPECT_EQ(object["scaling"], "weak");
   EXPECT_EQ(object["hosts"], 4);
   EXPECT_EQ(object["step_seconds"], json({0.100, 0.080, 0.200}));
@@ -227,6 +230,50 @@ TEST(ScaleCommand, RefusesWhatMakesNoSense) {
     EXPECT_THAT(complaint, StartsWith("rota-bench scale: "));
     EXPECT_THAT(complaint, HasSubstr(sentence));
   }
+}
+
+// Runs `scale` as the program of a peer would, with a group of one rank.
+int run_as_peer(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "scale");
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  return run_scale_of_peer(peer_scale_options("alone scale"), static_cast<int>(arguments.size()),
+                           pointers.data(),
+                           [](const cxxopts::ParseResult&) -> std::unique_ptr<Group> {
+                             return std::make_unique<AloneGroup>();
+                           });
+}
+
+TEST(PeerOfScale, PrintsTheRowThatRotaPrints) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_as_peer({"--hosts", "3", "--rate", "100", "--batch-size", "2", "--model", "mlp",
+                         "--steps", "1", "--rounds", "2", "--json"}),
+            0);
+  const ScaleRow row = scale_row_from(testing::internal::GetCapturedStdout());
+  EXPECT_EQ(row.name, "alone");
+  EXPECT_EQ(row.transport, "");
+  EXPECT_EQ(row.hosts, 3u);
+  EXPECT_EQ(row.megabits, 100);
+  EXPECT_LT(row.most_efficiency(), 1) << "2.7 MB take longer than two images";
+}
+
+TEST(PeerOfScale, RefusesNoHosts) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_as_peer({"--hosts", "0"}), 2);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "alone scale: --hosts is 0; it must be at least 1\n");
+}
+
+TEST(PeerOfScale, HasTheFirstArgumentScale) {
+  std::string program = "gloo_bench";
+  std::string scale = "scale";
+  std::string other = "all-reduce";
+  char* wanted[] = {program.data(), scale.data(), nullptr};
+  char* unwanted[] = {program.data(), other.data(), nullptr};
+  EXPECT_TRUE(wants_scale(2, wanted));
+  EXPECT_FALSE(wants_scale(2, unwanted));
+  EXPECT_FALSE(wants_scale(1, wanted));
 }
 
 }  // namespace

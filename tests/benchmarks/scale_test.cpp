@@ -39,7 +39,8 @@ TEST(Scale, DescribesTheJobOverEachTransport) {
     const Result result = run("3", transport, {"--json", "--batch-size", "10", "--rate", "1000"});
     ASSERT_EQ(result.exit_code, 0) << result.err;
     const json row = json::parse(result.out);  // Only rank 0 prints.
-    EXPECT_EQ(row["name"], "rota " + transport);
+    EXPECT_EQ(row["name"], "rota");
+    EXPECT_EQ(row["transport"], transport);
     EXPECT_EQ(row["model"], "mlp");
     EXPECT_EQ(row["scaling"], "weak");
     EXPECT_EQ(row["real"], false);
