@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-ScaleRow row_of(const std::string& name, std::size_t hosts, double step) {
+ScaleRow scaled(const std::string& name, std::size_t hosts, double step) {
   return {.name = name,
           .transport = name == "rota" ? "tcp" : "",
           .model = "lenet",
@@ -41,9 +41,9 @@ std::vector<ScaleTable> tables_of(const std::vector<ScaleRow>& rows) {
 
 // Returns two rounds of two libraries on two and on eight hosts.
 std::vector<ScaleRow> two_rounds() {
-  return {row_of("rota", 2, 0.050), row_of("Gloo", 2, 0.100), row_of("rota", 8, 0.064),
-          row_of("Gloo", 8, 0.080), row_of("rota", 2, 0.050), row_of("Gloo", 2, 0.125),
-          row_of("rota", 8, 0.080), row_of("Gloo", 8, 0.080)};
+  return {scaled("rota", 2, 0.050), scaled("Gloo", 2, 0.100), scaled("rota", 8, 0.064),
+          scaled("Gloo", 8, 0.080), scaled("rota", 2, 0.050), scaled("Gloo", 2, 0.125),
+          scaled("rota", 8, 0.080), scaled("Gloo", 8, 0.080)};
 }
 
 TEST(ScalePage, HasALineForEachLibraryAndJob) {
@@ -62,27 +62,27 @@ TEST(ScalePage, DividesOursByTheirsRoundByRound) {
 }
 
 TEST(ScalePage, HasADashWhereOursIsNotMeasured) {
-  const std::string text = markdown_of(tables_of({row_of("Gloo", 2, 0.100)}), "rota");
+  const std::string text = markdown_of(tables_of({scaled("Gloo", 2, 0.100)}), "rota");
   EXPECT_THAT(text, HasSubstr("| 80.0 % | - |\n"));
 }
 
 TEST(ScalePage, RefusesLibrariesOfDifferentRounds) {
   const std::vector<ScaleTable> tables =
-      tables_of({row_of("rota", 2, 0.050), row_of("rota", 2, 0.050), row_of("Gloo", 2, 0.100)});
+      tables_of({scaled("rota", 2, 0.050), scaled("rota", 2, 0.050), scaled("Gloo", 2, 0.100)});
   EXPECT_THROW(markdown_of(tables, "rota"), std::runtime_error);
 }
 
 TEST(ScalePage, SeparatesModelsScalingsAndNetworks) {
-  ScaleRow strong = row_of("rota", 2, 0.050);
+  ScaleRow strong = scaled("rota", 2, 0.050);
   strong.scaling = Scaling::kStrong;
-  ScaleRow slow = row_of("rota", 2, 0.050);
+  ScaleRow slow = scaled("rota", 2, 0.050);
   slow.megabits = 100;
-  ScaleRow alone = row_of("rota", 2, 0.050);
+  ScaleRow alone = scaled("rota", 2, 0.050);
   alone.megabits = {};
   ScaleRow real = alone;
   real.is_real = true;
   real.least_step = 0;
-  const auto tables = tables_of({row_of("rota", 2, 0.050), strong, slow, alone, real});
+  const auto tables = tables_of({scaled("rota", 2, 0.050), strong, slow, alone, real});
   ASSERT_EQ(tables.size(), 5u);
   EXPECT_EQ(tables[1].title, "lenet, strong scaling, hosts at 1 Gbit/s");
   EXPECT_EQ(tables[2].title, "lenet, weak scaling, hosts at 100 Mbit/s");
@@ -92,7 +92,7 @@ TEST(ScalePage, SeparatesModelsScalingsAndNetworks) {
 }
 
 TEST(ScalePage, DrawsPacedWeakScalingAndWhatBytesAllow) {
-  ScaleRow strong = row_of("rota", 2, 0.050);
+  ScaleRow strong = scaled("rota", 2, 0.050);
   strong.scaling = Scaling::kStrong;
   std::vector<ScaleRow> rows = two_rounds();
   rows.push_back(strong);

@@ -23,7 +23,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 // Returns the times of three rounds. In the last round the machine runs at half speed.
-ScaleResult result_of_three_rounds() {
+ScaleResult scale_result_of_three_rounds() {
   return {.options = {.model = "lenet", .batch_size = 50, .megabits = 100, .rounds = 3},
           .name = "rota",
           .transport = "tcp",
@@ -39,7 +39,7 @@ ScaleResult result_of_three_rounds() {
 }
 
 TEST(ScaleRow, TakesRatiosRoundByRound) {
-  const ScaleRow row = row_of(result_of_three_rounds());
+  const ScaleRow row = row_of(scale_result_of_three_rounds());
   EXPECT_DOUBLE_EQ(row.efficiency.median, 0.6);
   EXPECT_DOUBLE_EQ(row.efficiency.least, 0.6);
   EXPECT_DOUBLE_EQ(row.efficiency.most, 0.75);
@@ -49,7 +49,7 @@ TEST(ScaleRow, TakesRatiosRoundByRound) {
 }
 
 TEST(ScaleRow, SharesTheTimeOfOneRankIfThisWasMeasured) {
-  ScaleResult result = result_of_three_rounds();
+  ScaleResult result = scale_result_of_three_rounds();
   result.times.whole = {0.400, 0.400, 0.800};  // Of all images of eight ranks.
   const ScaleRow row = row_of(result);
   EXPECT_DOUBLE_EQ(row.efficiency.median, 0.5);
@@ -57,7 +57,7 @@ TEST(ScaleRow, SharesTheTimeOfOneRankIfThisWasMeasured) {
 }
 
 TEST(ScaleRow, ShowsPeopleWhereTheTimeGoes) {
-  const std::string text = to_text(row_of(result_of_three_rounds()));
+  const std::string text = to_text(row_of(scale_result_of_three_rounds()));
   EXPECT_THAT(text, HasSubstr("rota tcp: paced steps of lenet, weak scaling, batches of 50 for "
                               "each rank: 8 ranks on 4 hosts"));
   EXPECT_THAT(text, testing::ContainsRegex("step +100.00  .80.00 to 200.00."));
@@ -69,7 +69,7 @@ TEST(ScaleRow, ShowsPeopleWhereTheTimeGoes) {
 }
 
 TEST(ScaleRow, IsReadAsItWasWritten) {
-  const std::string line = to_json(row_of(result_of_three_rounds()));
+  const std::string line = to_json(row_of(scale_result_of_three_rounds()));
   const json object = json::parse(line);
   EXPECT_EQ(object["name"], "rota");
   EXPECT_EQ(object["transport"], "tcp");
@@ -77,7 +77,7 @@ TEST(ScaleRow, IsReadAsItWasWritten) {
   EXPECT_EQ(object["hosts"], 4);
   EXPECT_EQ(object["step_seconds"], json({0.100, 0.080, 0.200}));
   EXPECT_EQ(to_json(scale_row_from(line)), line);
-  ScaleResult other = result_of_three_rounds();
+  ScaleResult other = scale_result_of_three_rounds();
   other.options.megabits = {};
   other.options.scaling = Scaling::kStrong;
   const std::string second = to_json(row_of(other));
