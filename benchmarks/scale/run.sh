@@ -44,7 +44,7 @@ contest() {
     [[ ! -v missing[$name] ]] || continue
     took_part[${name%_pairs}]=1
     if [[ -v failed[$name] ]]; then
-      left_out+=" ${titles[$name]} failed on $ranks ranks at $*, or took more than $limit s,"
+      left_out+=" ${titles[$name]} failed on $ranks ranks at ${*:4}, or took more than $limit s,"
       left_out+=" and is left out there."
     else
       cat "$work/rows.$name" >>"$rows"
@@ -145,8 +145,8 @@ The steps are those of the example's models, but their computing is paced: a ran
 would compute, and gives its gradients away when a backward pass would have them. So ranks that
 share the $(nproc) cores of this machine do not slow each other, and the page shows what
 communication costs. What communication takes of a core does not slow the computing either.
-A rank computes as fast as the one worker of [training](training.md): 2650 images of lenet a second,
-or 37000 of mlp. The layers share this time by their multiplications.
+A rank computes as fast as one worker of [training](training.md) did when that page was measured.
+The layers share the time of a step by their multiplications.
 TEXT
   paragraph <<TEXT
 With weak scaling, each rank has a batch of 100 images. With strong scaling, all ranks share a batch

@@ -13,6 +13,7 @@
 #include <rota/model.h>
 
 #include "examples/mnist/models.h"
+#include "turns.h"
 
 namespace rota::bench {
 namespace {
@@ -131,6 +132,22 @@ TEST(PacedRank, StartsAnewWhenItIsTold) {
   rank.start();
   rank.step(nullptr);
   EXPECT_EQ(clock.wanted.back(), milliseconds(80 + 1000 + 80));
+}
+
+TEST(Turns, BeginWithTheNextContestantInEachRound) {
+  std::string order;
+  std::vector<double> first;
+  std::vector<double> second;
+  double shown = 0;
+  const auto note = [&order](char name) {
+    return [&order, name](std::size_t steps) { order += name + std::to_string(steps); };
+  };
+  const Contestant contestants[] = {{note('a'), &first}, {note('b'), &second}};
+  const AllRanks ranks{[&order] { order += '|'; }, [&shown](double) { return ++shown; }};
+  take_turns(ranks, contestants, 5, 3);
+  EXPECT_EQ(order, "a1b1|a5|b5|b5|a5|a5|b5") << "a step of each warms up";
+  EXPECT_THAT(first, ElementsAre(1, 4, 5));
+  EXPECT_THAT(second, ElementsAre(2, 3, 6));
 }
 
 TEST(Workload, HasTheGradientsOfTheExample) {
