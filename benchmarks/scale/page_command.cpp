@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scale/page.h"
+#include "scale/verdict.h"
 
 namespace rota::bench {
 namespace {
@@ -51,7 +52,8 @@ int run_scale_page_command(int argument_count, char** arguments) {
   }
   const std::vector<ScaleTable> tables = scale_tables_from(std::cin);
   if (tables.empty()) throw std::runtime_error("scale-page: there is no row on standard input");
-  std::cout << markdown_of(tables, given["ours"].as<std::string>());
+  const auto ours = given["ours"].as<std::string>();
+  std::cout << markdown_of(tables, ours) << verdicts_of(tables, ours);
   if (given.count("plot") == 0) return 0;
   const auto path = given["plot"].as<std::string>();
   std::ofstream file(path);

@@ -8,6 +8,9 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
+
+#include "scale/verdict.h"
 
 namespace rota::bench {
 namespace {
@@ -101,6 +104,43 @@ TEST(ScalePage, DrawsPacedWeakScalingAndWhatBytesAllow) {
     EXPECT_THAT(picture, HasSubstr(word));
   }
   EXPECT_THAT(picture, Not(HasSubstr("strong")));
+}
+
+TEST(ScaleVerdict, HoldsEightHostsToWhatBytesAllowAndToTheBestPeer) {
+  // Bytes allow 80 %, which rota reaches in the first case alone.
+  const auto verdicts = [](double ours, double theirs) {
+    return verdicts_of(tables_of({scaled("rota", 8, ours), scaled("Gloo", 8, theirs)}), "rota");
+  };
+  EXPECT_EQ(verdicts(0.050, 0.064),
+            "- met: lenet, weak scaling, hosts at 1 Gbit/s, 8 hosts: the efficiency of rota is "
+            "80.0 %; the bound is at least 80.0 %.\n"
+            "- met: lenet, weak scaling, hosts at 1 Gbit/s, 8 hosts: the efficiency of rota is "
+            "80.0 %; that of Gloo is 62.5 %.\n");
+  const std::string missed = verdicts(0.080, 0.064);
+  EXPECT_THAT(missed,
+              HasSubstr("- **missed**: lenet, weak scaling, hosts at 1 Gbit/s, 8 hosts: the "
+                        "efficiency of rota is 50.0 %; the bound is at least 80.0 %.\n"));
+  EXPECT_THAT(missed, HasSubstr("is 50.0 %; that of Gloo is 62.5 %.\n"));
+  EXPECT_THAT(missed, Not(HasSubstr("- met")));
+}
+
+TEST(ScaleVerdict, WantsNoMoreThanNinetyFivePercent) {
+  ScaleRow row = scaled("rota", 8, 0.040 / 0.96);
+  row.least_step = 0.040;
+  EXPECT_THAT(verdicts_of(tables_of({row}), "rota"),
+              HasSubstr("is 96.0 %; the bound is at least 95.0 %.\n"));
+}
+
+TEST(ScaleVerdict, IsSilentAboutOtherJobs) {
+  ScaleRow slow = scaled("rota", 8, 0.080);
+  slow.megabits = 100;
+  ScaleRow real = scaled("rota", 8, 0.080);
+  real.is_real = true;
+  ScaleRow strong = scaled("rota", 8, 0.080);
+  strong.scaling = Scaling::kStrong;
+  const ScaleRow few = scaled("rota", 4, 0.080);
+  const ScaleRow other = scaled("Gloo", 8, 0.080);
+  EXPECT_EQ(verdicts_of(tables_of({slow, real, strong, few, other}), "rota"), "");
 }
 
 TEST(ScalePage, RefusesALineThatIsNoRow) {
