@@ -121,7 +121,7 @@ measure_join() {
       "$bin/rota-bench" all-reduce --since "$EPOCHREALTIME"); then
       printf '{"what": "first sum", "value": %s}\n' "$taken" | note join
     else
-      echo "256 ranks on 32 hosts: failed, or took more than $limit s; left out" >&2
+      left_out+=" In round $((round + 1)), the 256 ranks failed, or took more than $limit s."
     fi
   done
 }
