@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdio>
 #include <istream>
-#include <ranges>
 #include <utility>
 
 #include "contest/rounds.h"
@@ -94,7 +93,8 @@ std::string ratio_to(const Rows* ours, const Rows& theirs) {
 std::string lines_of(const Job& job, const std::string& ours) {
   std::string text;
   const Rows* const own = rows_of(job, ours);
-  for (const Rows& rows : job.rows | std::views::values) {
+  for (const auto& named : job.rows) {
+    const Rows& rows = named.second;
     const double most = most_efficiency_of(rows);
     text += cell("| %zu | %zu | %s", job.ranks, job.hosts, rows.front().full_name().c_str());
     for (const auto quantity :
