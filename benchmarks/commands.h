@@ -5,14 +5,16 @@
 
 namespace rota::bench {
 
-// arguments[1] names the collectives. This command and the next three run as a rank of the job.
+// arguments[1] names the collectives. This command and the next four run as a rank of the job.
 int run_collectives_command(int argument_count, char** arguments);
 int run_small_command(int argument_count, char** arguments);
 int run_tune_command(int argument_count, char** arguments);
 int run_overlap_command(int argument_count, char** arguments);
+int run_scale_command(int argument_count, char** arguments);
 
-// Reads rows from stdin.
+// Read rows from stdin. The second one throws if there is no row.
 int run_contest_command(int argument_count, char** arguments);
+int run_scale_page_command(int argument_count, char** arguments);
 
 // Needs no job.
 int run_predict_command(int argument_count, char** arguments);

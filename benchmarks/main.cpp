@@ -20,12 +20,14 @@ constexpr std::string_view kUsage =
     "       rotarun -np RANKS rota-bench broadcast ...   any other collective, or a list\n"
     "       rotarun -np RANKS rota-bench small ...       many small buffers; has a --help\n"
     "       rotarun -np RANKS rota-bench overlap ...     what overlap gains; has a --help\n"
+    "       rotarun -np RANKS rota-bench scale ...       steps of many ranks; has a --help\n"
     "       rotarun -np RANKS rota-bench pace ...        ways to train; has a --help\n"
     "       rotarun -np RANKS rota-bench tune -o FILE    the fastest plans here; has a --help\n"
     "       rota-bench predict ...                       steps of large worlds; has a --help\n"
     "       rota-bench plan --draw ...                   the messages of a plan; has a --help\n"
     "       rota-bench compare OURS THEIRS               the --json rows of two names, from stdin\n"
-    "       rota-bench contest ...                       all --json rows; has a --help\n";
+    "       rota-bench contest ...                       all --json rows; has a --help\n"
+    "       rota-bench scale-page ...                    the --json rows of scale; has a --help\n";
 
 int run(int argument_count, char** arguments) {
   using namespace rota::bench;
@@ -34,6 +36,8 @@ int run(int argument_count, char** arguments) {
   if (command == "latency") return run_latency_benchmarks(argument_count - 1, arguments + 1);
   if (command == "checkpoint") return run_checkpoint_command(argument_count - 1, arguments + 1);
   if (command == "overlap") return run_overlap_command(argument_count - 1, arguments + 1);
+  if (command == "scale") return run_scale_command(argument_count - 1, arguments + 1);
+  if (command == "scale-page") return run_scale_page_command(argument_count - 1, arguments + 1);
   if (command == "pace") return run_pace_command(argument_count - 1, arguments + 1);
   if (command == "small") return run_small_command(argument_count - 1, arguments + 1);
   if (command == "predict") return run_predict_command(argument_count - 1, arguments + 1);

@@ -23,6 +23,8 @@ class RotaGroup final : public Group {
  public:
   explicit RotaGroup(const CommunicatorOptions& options) : communicator_(options) {}
 
+  Communicator& communicator() noexcept { return communicator_; }
+
   std::string name() const override { return "rota " + communicator_.rank_table().transport; }
   std::size_t rank() const override { return communicator_.rank(); }
   std::size_t world_size() const override { return communicator_.world_size(); }
@@ -141,6 +143,12 @@ class RotaGroup final : public Group {
 
 std::unique_ptr<Group> make_rota_group(const CommunicatorOptions& options) {
   return std::make_unique<RotaGroup>(options);
+}
+
+RotaWorld make_rota_world(const CommunicatorOptions& options) {
+  auto group = std::make_unique<RotaGroup>(options);
+  Communicator* const communicator = &group->communicator();
+  return {std::move(group), communicator};
 }
 
 }  // namespace rota::bench

@@ -1,4 +1,4 @@
-# Makes hosts for run.sh: four network namespaces. A fifth namespace is the switch. A cable with a
+# Makes hosts for scripts: network namespaces. A further namespace is the switch. A cable with a
 # given rate in each direction connects each host to the switch. The hosts share the cores and
 # memory of this machine, but not its network. Needs root. Removes everything at the end, whatever
 # happens, and the script's folder $work if it has one.
@@ -18,7 +18,7 @@ clean_up() {
 
 # make_hosts COUNT RATE: makes the hosts. RATE is, for example, 1gbit.
 make_hosts() {
-  local i host shape=(tbf rate "$2" burst 128kb latency 50ms)
+  local i host
   trap clean_up EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
@@ -39,11 +39,19 @@ make_hosts() {
     # Sets the usual congestion control, whatever this machine uses. The probing of another
     # algorithm would show in the times of single calls.
     ip -n "$host" route replace 10.0.0.0/24 dev cable src "10.0.0.$i" congctl cubic
-    tc -n "$host" qdisc add dev cable root "${shape[@]}"
-    tc -n "$switch" qdisc add dev "port$i" root "${shape[@]}"
   done
+  limit_rate "$2"
   (umask 077 && head -c 32 /dev/urandom >"$folder/key")
   make_agent
+}
+
+# limit_rate RATE: limits both directions of the cables of all hosts.
+limit_rate() {
+  local i shape=(tbf rate "$1" burst 128kb latency 50ms)
+  for ((i = 1; i <= ${#hosts[@]}; ++i)); do
+    tc -n "${hosts[i - 1]}" qdisc replace dev cable root "${shape[@]}"
+    tc -n "$switch" qdisc replace dev "port$i" root "${shape[@]}"
+  done
 }
 
 # Writes the program that mpirun uses as ssh: AGENT ADDRESS COMMAND... The program gives each host

@@ -3,66 +3,31 @@
 
 #include <rota/dataset.h>
 #include <rota/gradient_buckets.h>
-#include <rota/replica.h>
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <stdexcept>
-#include <utility>
 
-#include "base/time.h"
-#include "examples/mnist/models.h"
 #include "overlap/digits.h"
+#include "overlap/training.h"
+#include "turns.h"
 
 namespace rota::bench {
 namespace {
 
-constexpr std::size_t kBatches = 8;        // Batches that the training run repeats.
 constexpr std::array<double, 2> kScore{};  // Two sums, sent together with the sample count.
 constexpr BucketOptions kOneBucket{.first_bucket_bytes = std::numeric_limits<std::size_t>::max(),
                                    .bucket_bytes = std::numeric_limits<std::size_t>::max()};
 
-Model<float> lenet_for(const Dataset& digits) {
-  return {digits.shape, layers_of("lenet", digits.classes)};
+TrainingSettings settings_of(const ContestOptions& options, const BucketOptions& buckets) {
+  return {.model = "lenet",
+          .batch_size = options.batch_size,
+          .buckets = buckets,
+          .agreements = {{"steps", std::to_string(options.steps)},
+                         {"rounds", std::to_string(options.rounds)}}};
 }
-
-// A replica and its place in the data.
-class Training {
- public:
-  Training(Communicator& communicator, const Dataset& digits, const ContestOptions& options,
-           const BucketOptions& buckets)
-      : replica_(communicator, lenet_for(digits),
-                 {.optimizer = Sgd{.learning_rate = 0.05, .momentum = 0.9},
-                  .buckets = buckets,
-                  .seed = 1,
-                  .agreements = {{"batch size", std::to_string(options.batch_size)},
-                                 {"steps", std::to_string(options.steps)},
-                                 {"rounds", std::to_string(options.rounds)}}}),
-        batch_(digits, options.batch_size),
-        order_(digits.count()),
-        batch_size_(options.batch_size) {
-    std::iota(order_.begin(), order_.end(), std::uint64_t{0});
-  }
-
-  void step() {
-    const std::size_t first = step_count_++ % kBatches * batch_size_;
-    const auto samples = std::span<const std::uint64_t>(order_).subspan(first, batch_size_);
-    replica_.step(batch_.gather(samples), {.epoch = 1, .step = step_count_});
-  }
-
-  std::uint64_t weights_hash() const noexcept { return replica_.weights_hash(); }
-
- private:
-  Replica<float> replica_;
-  BatchBuffer<float> batch_;
-  std::vector<std::uint64_t> order_;
-  std::size_t batch_size_;
-  std::size_t step_count_ = 0;
-};
 
 // Returns the sizes of the gradients that a replica sends.
 std::vector<std::size_t> gradient_counts(const Model<float>& model) {
@@ -78,33 +43,12 @@ void send_all(GradientBuckets<float>& gradients, std::size_t count) {
   gradients.wait();
 }
 
-struct Contestant {
-  std::function<void()> step;
-  std::vector<double>* seconds;  // Receives a sample of each round.
-};
-
-double seconds_of_a_step(Communicator& communicator, const Contestant& contestant,
-                         std::size_t steps) {
-  communicator.barrier();
-  const base::TimePoint start = base::Clock::now();
-  for (std::size_t i = 0; i < steps; ++i) contestant.step();
-  std::array<double, 1> seconds = {base::to_seconds(base::Clock::now() - start) /
-                                   static_cast<double>(steps)};
-  communicator.all_reduce(seconds, ReduceOp::kMax);
-  return seconds.front();
-}
-
-// Each round begins with the next contestant. So no effect of the order always hits the same
-// contestant.
-void run_rounds(Communicator& communicator, std::span<const Contestant> contestants,
-                const ContestOptions& options) {
-  for (const Contestant& contestant : contestants) contestant.step();  // Warms up.
-  for (std::size_t round = 0; round < options.rounds; ++round) {
-    for (std::size_t turn = 0; turn < contestants.size(); ++turn) {
-      const Contestant& contestant = contestants[(round + turn) % contestants.size()];
-      contestant.seconds->push_back(seconds_of_a_step(communicator, contestant, options.steps));
-    }
-  }
+AllRanks all_ranks_of(Communicator& communicator) {
+  return {[&] { communicator.barrier(); },
+          [&](double value) {
+            communicator.all_reduce(std::span(&value, 1), ReduceOp::kMax);
+            return value;
+          }};
 }
 
 void require_same_weights(const ContestResult& result) {
@@ -120,10 +64,10 @@ ContestResult run_contest(Communicator& communicator, const ContestOptions& opti
   const Dataset digits = make_digits(kBatches * options.batch_size,
                                      static_cast<std::uint32_t>(communicator.rank() + 1));
   Communicator alone{CommunicatorOptions{}};
-  Training overlapped(communicator, digits, options, {});
-  Training at_end(communicator, digits, options, kOneBucket);
-  Training compute(alone, digits, options, {});
-  const std::vector<std::size_t> counts = gradient_counts(lenet_for(digits));
+  Training overlapped(communicator, digits, settings_of(options, {}));
+  Training at_end(communicator, digits, settings_of(options, kOneBucket));
+  Training compute(alone, digits, settings_of(options, {}));
+  const std::vector<std::size_t> counts = gradient_counts(model_for(digits, "lenet"));
   GradientBuckets<float> gradients(communicator, counts, kOneBucket);
 
   ContestResult result{.options = options,
@@ -133,12 +77,12 @@ ContestResult run_contest(Communicator& communicator, const ContestOptions& opti
                        .bucket_count = lay_out_buckets(counts, sizeof(float), {}).buckets.size()};
   ContestTimes& times = result.times;
   const std::array<Contestant, 4> contestants = {{
-      {[&] { overlapped.step(); }, &times.overlapped},
-      {[&] { at_end.step(); }, &times.at_end},
-      {[&] { compute.step(); }, &times.compute},
-      {[&] { send_all(gradients, counts.size()); }, &times.communication},
+      {repeated([&] { overlapped.step(); }), &times.overlapped},
+      {repeated([&] { at_end.step(); }), &times.at_end},
+      {repeated([&] { compute.step(); }), &times.compute},
+      {repeated([&] { send_all(gradients, counts.size()); }), &times.communication},
   }};
-  run_rounds(communicator, contestants, options);
+  take_turns(all_ranks_of(communicator), contestants, options.steps, options.rounds);
   result.overlapped_hash = overlapped.weights_hash();
   result.at_end_hash = at_end.weights_hash();
   require_same_weights(result);

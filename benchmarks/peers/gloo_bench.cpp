@@ -27,6 +27,7 @@
 #include "collectives/run.h"
 #include "peers/best_call.h"
 #include "peers/family.h"
+#include "scale/peer.h"
 
 namespace rota::bench {
 namespace {
@@ -303,6 +304,29 @@ std::unique_ptr<Group> make_group(const cxxopts::ParseResult& given, Family& fam
   return std::make_unique<GlooGroup>(rank, ranks, address, family.folder().string());
 }
 
+void add_options_of_gloo(cxxopts::Options& options) {
+  options.add_options()  //
+      ("ranks", "Number of ranks", cxxopts::value<std::size_t>()->default_value("2"))(
+          "address", "Where this rank listens",
+          cxxopts::value<std::string>()->default_value("127.0.0.1"))(
+          "rank", "The rank of this process; without it, the program starts all ranks",
+          cxxopts::value<std::size_t>())(
+          "store", "With --rank: a folder that all ranks can see, and that is empty at first",
+          cxxopts::value<std::string>()->default_value("."));
+}
+
+int run(int argument_count, char** arguments, Family& family) {
+  const auto make = [&](const cxxopts::ParseResult& given) { return make_group(given, family); };
+  if (wants_scale(argument_count, arguments)) {
+    auto options = peer_scale_options("gloo_bench scale");
+    add_options_of_gloo(options);
+    return run_scale_of_peer(std::move(options), argument_count - 1, arguments + 1, make);
+  }
+  auto options = measurement_options("gloo_bench");
+  add_options_of_gloo(options);
+  return run_program(std::move(options), argument_count, arguments, make);
+}
+
 }  // namespace
 }  // namespace rota::bench
 
@@ -311,18 +335,7 @@ int main(int argument_count, char** arguments) {
   Family family;
   int exit_code = 1;
   try {
-    auto options = measurement_options("gloo_bench");
-    options.add_options()  //
-        ("ranks", "Number of ranks", cxxopts::value<std::size_t>()->default_value("2"))(
-            "address", "Where this rank listens",
-            cxxopts::value<std::string>()->default_value("127.0.0.1"))(
-            "rank", "The rank of this process; without it, the program starts all ranks",
-            cxxopts::value<std::size_t>())(
-            "store", "With --rank: a folder that all ranks can see, and that is empty at first",
-            cxxopts::value<std::string>()->default_value("."));
-    exit_code =
-        run_program(std::move(options), argument_count, arguments,
-                    [&](const cxxopts::ParseResult& given) { return make_group(given, family); });
+    exit_code = run(argument_count, arguments, family);
   } catch (const std::exception& error) {
     std::cerr << "gloo_bench: " << error.what() << '\n';
   }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "collectives/run.h"
+#include "scale/peer.h"
 
 namespace rota::bench {
 namespace {
@@ -221,21 +222,47 @@ class MpiGroup final : public Group {
   std::string name_;
 };
 
+void add_name(cxxopts::Options& options) {
+  options.add_options()("name", "The name in the results",
+                        cxxopts::value<std::string>()->default_value(kName));
+}
+
+std::unique_ptr<Group> make_group(const cxxopts::ParseResult& given) {
+  return std::make_unique<MpiGroup>(given["name"].as<std::string>());
+}
+
+int run(int argument_count, char** arguments) {
+  if (wants_scale(argument_count, arguments)) {
+    auto options = peer_scale_options("mpi_bench scale");
+    add_name(options);
+    return run_scale_of_peer(std::move(options), argument_count - 1, arguments + 1, make_group);
+  }
+  auto options = measurement_options("mpirun -np RANKS mpi_bench");
+  add_name(options);
+  return run_program(std::move(options), argument_count, arguments, make_group);
+}
+
+// Starts MPI. Only `scale` calls MPI from a second thread. Other measurements ask for one thread,
+// with which MPI may be faster. By default an MPI error ends the job.
+void start_mpi(int argument_count, char** arguments) {
+  const bool has_thread = wants_scale(argument_count, arguments);
+  const int wanted = has_thread ? MPI_THREAD_SERIALIZED : MPI_THREAD_SINGLE;
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argument_count, &arguments, wanted, &provided);
+  if (provided >= wanted) return;
+  std::cerr << "mpi_bench: this MPI does not let a second thread call it\n";
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 }  // namespace
 }  // namespace rota::bench
 
 int main(int argument_count, char** arguments) {
   using namespace rota::bench;
-  MPI_Init(&argument_count, &arguments);  // By default an MPI error ends the job.
+  start_mpi(argument_count, arguments);
   int exit_code = 1;
   try {
-    auto options = measurement_options("mpirun -np RANKS mpi_bench");
-    options.add_options()("name", "The name in the results",
-                          cxxopts::value<std::string>()->default_value(kName));
-    exit_code = run_program(std::move(options), argument_count, arguments,
-                            [](const cxxopts::ParseResult& given) {
-                              return std::make_unique<MpiGroup>(given["name"].as<std::string>());
-                            });
+    exit_code = run(argument_count, arguments);
   } catch (const std::exception& error) {
     std::cerr << "mpi_bench: " << error.what() << '\n';
     MPI_Abort(MPI_COMM_WORLD, 1);

@@ -1,4 +1,4 @@
-// Draws line charts as SVG: axes, a grid at every decade, a polyline for each curve.
+// Draws line charts as SVG: axes, a grid, a polyline for each curve.
 #include "plot/chart.h"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ constexpr double kBottom = 46;
 constexpr double kPictureTop = 44;
 constexpr double kLegendEntry = 150;
 constexpr double kLegendHeight = 30;
-constexpr double kTickDistance = 55;  // Smallest distance between labels of sizes.
+constexpr double kTickDistance = 55;    // Smallest distance between labels of sizes.
+constexpr double kShareDistance = 0.2;  // Between labels of efficiencies, which are shares.
 
 constexpr std::array kColours = {"#d1495b", "#1f5fbf", "#2f8f5b", "#b4770c",
                                  "#7a4fb5", "#4a4a4a", "#1aa0a8", "#a8437f"};
@@ -40,16 +41,16 @@ constexpr const char* kStyle = R"(  <style>
   </style>
 )";
 
-// A logarithmic axis from `least` to `most`.
+// An axis from `least` to `most`.
 struct Axis {
   double least = 0;
   double most = 1;
   double share_of(double value) const { return (value - least) / std::max(1e-9, most - least); }
 };
 
-bool can_be_drawn(const Point& point) { return point.bytes > 0 && point.seconds > 0; }
+bool can_be_drawn(const Point& point) { return point.x > 0 && point.y > 0; }
 
-double log_size(const Point& point) { return std::log2(static_cast<double>(point.bytes)); }
+double log_size(const Point& point) { return std::log2(static_cast<double>(point.x)); }
 
 std::string escaped(const std::string& text) {
   std::string result;
@@ -70,23 +71,25 @@ std::string decade_name(int exponent) {
 
 class Picture {
  public:
-  Picture(std::string title, const std::vector<Chart>& charts)
-      : title_(std::move(title)), charts_(charts) {
+  Picture(std::string title, const std::vector<Chart>& charts, Axes axes)
+      : title_(std::move(title)), charts_(charts), axes_(axes) {
     std::vector<double> sizes;
-    std::vector<double> times;
+    std::vector<double> levels;
     for (const Chart& chart : charts) {
       for (const Curve& curve : chart.curves) {
         if (std::ranges::find(names_, curve.name) == names_.end()) names_.push_back(curve.name);
         for (const Point& point : curve.points) {
           if (!can_be_drawn(point)) continue;
           sizes.push_back(log_size(point));
-          times.push_back(std::log10(point.seconds));
+          levels.push_back(level_of(point));
         }
       }
     }
     if (sizes.empty()) return;
     sizes_ = {std::ranges::min(sizes), std::ranges::max(sizes)};
-    times_ = {std::floor(std::ranges::min(times)), std::ceil(std::ranges::max(times))};
+    const double highest = std::ceil(std::ranges::max(levels) / distance());
+    levels_ = {has_times() ? std::floor(std::ranges::min(levels)) : 0,
+               has_times() ? highest : std::max(1.0, highest * distance())};
   }
 
   std::string draw() {
@@ -123,8 +126,26 @@ class Picture {
   double x_of(double log_bytes) const {
     return kLeft + (kWidth - kLeft - kRight) * sizes_.share_of(log_bytes);
   }
-  double y_of(double log_seconds) const {
-    return kHeight - kBottom - (kHeight - kTop - kBottom) * times_.share_of(log_seconds);
+  double y_of(double level) const {
+    return kHeight - kBottom - (kHeight - kTop - kBottom) * levels_.share_of(level);
+  }
+
+  bool has_times() const { return axes_ == Axes::kTimeBySize; }
+
+  // Returns the place of a point on the vertical axis.
+  double level_of(const Point& point) const { return has_times() ? std::log10(point.y) : point.y; }
+
+  // Returns the distance of two labels on the vertical axis.
+  double distance() const { return has_times() ? 1 : kShareDistance; }
+
+  std::string name_of_level(double level) const {
+    return has_times() ? decade_name(static_cast<int>(std::lround(level)))
+                       : std::to_string(std::lround(level * 100)) + " %";
+  }
+
+  std::string name_of_size(int exponent) const {
+    const std::size_t size = std::size_t{1} << exponent;
+    return has_times() ? to_words(size) : std::to_string(size);
   }
 
   const char* colour_of(const std::string& name) const {
@@ -134,32 +155,35 @@ class Picture {
 
   void draw_chart(const Chart& chart) {
     write("chart", (kLeft + kWidth - kRight) / 2, kTop - 12, chart.title);
-    draw_times();
+    draw_levels();
     draw_sizes();
     out_ << R"(    <rect class="frame" x=")" << kLeft << "\" y=\"" << kTop << "\" width=\""
          << kWidth - kLeft - kRight << "\" height=\"" << kHeight - kTop - kBottom << "\"/>\n";
     for (const Curve& curve : chart.curves) draw_curve(curve);
   }
 
-  void draw_times() {
-    for (int exponent = static_cast<int>(times_.least); exponent <= static_cast<int>(times_.most);
-         ++exponent) {
-      const double y = y_of(exponent);
+  void draw_levels() {
+    const long count = std::lround((levels_.most - levels_.least) / distance());
+    for (long i = 0; i <= count; ++i) {
+      const double level = levels_.least + static_cast<double>(i) * distance();
+      const double y = y_of(level);
       draw_line(kLeft, y, kWidth - kRight, y);
-      write("y", kLeft - 6, y + 4, decade_name(exponent));
+      write("y", kLeft - 6, y + 4, name_of_level(level));
     }
   }
 
-  // Labels every second power of two, or every fourth, and so on, until the labels have room.
+  // Labels every second power of two, or every fourth, and so on, until the labels have room. Of
+  // workers there are few, so each power of two has its label.
   void draw_sizes() {
     const int first = static_cast<int>(std::ceil(sizes_.least));
     const int last = static_cast<int>(std::floor(sizes_.most));
-    int step = 2;
-    while (step < last - first && x_of(first + step) - x_of(first) < kTickDistance) step += 2;
+    int step = has_times() ? 2 : 1;
+    while (has_times() && step < last - first && x_of(first + step) - x_of(first) < kTickDistance)
+      step += 2;
     for (int exponent = first; exponent <= last; exponent += step) {
       const double x = x_of(exponent);
       draw_line(x, kTop, x, kHeight - kBottom);
-      write("x", x, kHeight - kBottom + 18, to_words(std::size_t{1} << exponent));
+      write("x", x, kHeight - kBottom + 18, name_of_size(exponent));
     }
   }
 
@@ -168,13 +192,13 @@ class Picture {
     out_ << R"(    <polyline class="curve" stroke=")" << colour << "\" points=\"";
     for (const Point& point : curve.points) {
       if (!can_be_drawn(point)) continue;
-      out_ << x_of(log_size(point)) << ',' << y_of(std::log10(point.seconds)) << ' ';
+      out_ << x_of(log_size(point)) << ',' << y_of(level_of(point)) << ' ';
     }
     out_ << "\"/>\n";
     for (const Point& point : curve.points) {
       if (!can_be_drawn(point)) continue;
       out_ << R"(    <circle r="3" fill=")" << colour << "\" cx=\"" << x_of(log_size(point))
-           << "\" cy=\"" << y_of(std::log10(point.seconds)) << "\"/>\n";
+           << "\" cy=\"" << y_of(level_of(point)) << "\"/>\n";
     }
   }
 
@@ -196,16 +220,17 @@ class Picture {
 
   std::string title_;
   const std::vector<Chart>& charts_;
+  Axes axes_;
   std::vector<std::string> names_;  // Names of curves, in the order of colours.
   Axis sizes_;                      // Logarithms to base 2.
-  Axis times_;                      // Logarithms to base 10.
+  Axis levels_;                     // Logarithms to base 10, or efficiencies.
   std::ostringstream out_;
 };
 
 }  // namespace
 
-std::string draw_charts(const std::string& title, const std::vector<Chart>& charts) {
-  return Picture(title, charts).draw();
+std::string draw_charts(const std::string& title, const std::vector<Chart>& charts, Axes axes) {
+  return Picture(title, charts, axes).draw();
 }
 
 }  // namespace rota::bench

@@ -305,6 +305,18 @@ TEST(Chart, DrawsACurveAndItsNameOnce) {
   EXPECT_EQ(circles, 4U);
 }
 
+TEST(Chart, ShowsEfficiencyFromNothingToAll) {
+  const Curve curve{.name = "rota tcp", .points = {{1, 1.0}, {2, 0.93}, {16, 0.5}}};
+  const std::string svg =
+      draw_charts("scaling", {{.title = "weak", .curves = {curve}}}, Axes::kEfficiencyByWorkers);
+  for (const char* label : {">0 %<", ">20 %<", ">100 %<", ">1<", ">8<", ">16<"}) {
+    EXPECT_THAT(svg, HasSubstr(label));
+  }
+  EXPECT_THAT(svg, Not(HasSubstr(">120 %<")));
+  EXPECT_THAT(svg, Not(HasSubstr(">16 B<")));
+  EXPECT_THAT(svg, Not(testing::ContainsRegex("nan|inf")));
+}
+
 TEST(Chart, MayBeEmpty) {
   EXPECT_THAT(draw_charts("none", {}), Not(testing::ContainsRegex("nan|inf")));
 }

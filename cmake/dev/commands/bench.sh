@@ -10,7 +10,7 @@ command_bench() {
   configure release -DROTA_BUILD_BENCHMARKS=ON "${least[@]}"
   compile_what_is_measured
   local all=(kernel latency launch small all-reduce collectives types oversubscribed loopback hosts
-    overlap training codecs checkpoint summaries records mpi)
+    overlap scale training codecs checkpoint summaries records mpi)
   (($#)) || set -- "${all[@]}"
   for what in "$@"; do
     case $what in
@@ -25,6 +25,7 @@ command_bench() {
       small) bench_small "$docs" ;;
       training) bench_training "$docs" ;;
       overlap) bench_overlap ;;
+      scale) bench_scale "$docs" ;;
       checkpoint)
         bench_beside_pytorch "saving and restoring" checkpoint/page.sh checkpoint "$docs"
         ;;
@@ -146,4 +147,11 @@ bench_overlap() {
   say "time saved by sending gradients during the backward pass: at 1 Gbit/s between two network \
 namespaces"
   benchmarks/overlap/two_hosts.sh "$bin/rota-bench" overlap
+}
+
+# bench_scale [DOCS]
+bench_scale() {
+  say "training steps on 1 to 16 ranks, compared with Open MPI and Gloo if they are installed"
+  can_make_hosts 'scaling over hosts' || true
+  page_of scaling "$1" benchmarks/scale/run.sh build/release/bin build/bench "./dev bench scale"
 }

@@ -1,0 +1,39 @@
+// Makes the group of a peer, and lets a thread sum its gradients.
+#include "scale/peer.h"
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "scale/arguments.h"
+#include "scale/blocking_sums.h"
+#include "scale/run.h"
+#include "scale/workload.h"
+
+namespace rota::bench {
+
+bool wants_scale(int argument_count, char** arguments) {
+  return argument_count > 1 && std::string_view(arguments[1]) == "scale";
+}
+
+cxxopts::Options peer_scale_options(const std::string& program) {
+  cxxopts::Options options = scale_options(program);
+  options.add_options()("hosts", "Number of hosts of this job",
+                        cxxopts::value<std::size_t>()->default_value("1"));
+  return options;
+}
+
+int run_scale_of_peer(cxxopts::Options options, int argument_count, char** arguments,
+                      const MakeGroup& make_group) {
+  const auto measure = [&](const cxxopts::ParseResult& given, const ScaleOptions& wanted) {
+    const auto hosts = given["hosts"].as<std::size_t>();
+    if (hosts == 0) throw std::invalid_argument("--hosts is 0; it must be at least 1");
+    const std::unique_ptr<Group> group = make_group(given);
+    BlockingSums sums(*group, gradient_counts(workload_named(wanted.model)));
+    return run_paced_contest(*group, hosts, sums, wanted);
+  };
+  return run_scale(std::move(options), argument_count, arguments, measure);
+}
+
+}  // namespace rota::bench

@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# Measures how efficient training steps are on 1 to 16 ranks, on one host and on hosts that are
+# network namespaces. Runs rota and its peers in turn, each once a round. Measures too how long 256
+# ranks on 32 hosts take to their first sum. Makes a page of tables and a picture.
+#
+# usage: run.sh BIN OUT COMMAND [ROUNDS]
+# BIN has the programs. OUT gets scaling.jsonl, scaling.md and scaling.svg. The page names COMMAND
+# as its origin. Without root there are no namespaces: then the page has one host alone.
+set -euo pipefail
+here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=../contest/peers.sh
+source "$here/../contest/peers.sh"
+# shellcheck source=../pages/rounds.sh
+source "$here/../pages/rounds.sh"
+(($# >= 3)) || {
+  sed -n 's/^# usage: /usage: /p' "$0" >&2
+  exit 2
+}
+bin=$(realpath "$1") out=$2 command=$3 rounds=${4:-3}
+limit=180  # Seconds that one run may take.
+rows=$out/scaling.jsonl
+left_out=  # Sentences of the page about contestants that failed.
+declare -A took_part=()
+mkdir -p "$out"
+: >"$rows"
+begin_page
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# contest HOSTS RANKS CONTESTANTS ARGUMENT...: runs each contestant once a round, and adds its rows.
+# If a contestant fails or takes too long, the page names it but has no rows of it: ratios need
+# every round.
+contest() {
+  local count=$1 ranks=$2 name round
+  local -A failed=()
+  for name in $3; do rm -f "$work/rows.$name"; done
+  for ((round = 1; round <= rounds; ++round)); do
+    for name in $3; do
+      [[ ! -v failed[$name] ]] && is_there "$name" || continue
+      start "$name" "$count" "$ranks" "${@:4}" >>"$work/rows.$name" || failed[$name]=1
+    done
+  done
+  for name in $3; do
+    [[ ! -v missing[$name] ]] || continue
+    took_part[${name%_pairs}]=1
+    if [[ -v failed[$name] ]]; then
+      left_out+=" ${titles[$name]} failed on $ranks ranks at ${*:4}, or took more than $limit s,"
+      left_out+=" and is left out there."
+    else
+      cat "$work/rows.$name" >>"$rows"
+    fi
+  done
+}
+
+# start NAME HOSTS RANKS ARGUMENT...: only rota knows by itself how many hosts its job has.
+start() {
+  local hosts_of_peer=()
+  [[ $1 == rota* ]] || hosts_of_peer=(--hosts "$2")
+  "start_$1" "$2" "$3" scale "${@:4}" "${hosts_of_peer[@]}"
+}
+
+# each_model CONTEST...: runs the contest for each model, weak and strong.
+each_model() {
+  local model scaling
+  for model in lenet mlp; do
+    for scaling in weak strong; do "$@" --model "$model" --scaling "$scaling"; done
+  done
+}
+
+measure_one_host() {
+  start_rota() { run_rota "${@:2}"; }
+  start_openmpi() { run_openmpi "${@:2}"; }
+  start_gloo() { run_gloo "${@:2}"; }
+  local ranks
+  for ranks in 1 2 4 8 16; do
+    each_model contest 1 "$ranks" "rota openmpi gloo" --steps 5 --rounds 5
+  done
+  # Real steps need a core for each rank. Peers have no such steps: they know no models.
+  for ((ranks = 1; ranks <= $(nproc) && ranks <= 16; ranks *= 2)); do
+    each_model contest 1 "$ranks" rota --real --steps 5 --rounds 5
+  done
+}
+
+# on_first COUNT SLOTS COMMAND...: runs the command with the first hosts alone. The others stay,
+# since this is a subshell.
+on_first() (
+  hosts=("${hosts[@]:0:$1}")
+  addresses=("${addresses[@]:0:$1}")
+  slots=$2
+  "${@:3}"
+)
+
+# With one rank on each host, the contestants are those of hosts.sh. The functions for pairs of
+# hosts.sh run two ranks on each host; those of rota compare plans, so rota is started directly.
+define_starts_on_hosts() {
+  start_rota() { on_first "$1" 1 run_rota "$1" "${@:3}"; }
+  start_openmpi() { on_first "$1" 1 run_openmpi "$1" "${@:3}"; }
+  start_gloo() { on_first "$1" 1 run_gloo "$1" "${@:3}"; }
+  start_rota_pairs() { on_first "$1" 2 run_rota "$1" "${@:3}"; }
+  start_openmpi_pairs() { on_first "$1" 2 run_openmpi "$1" "${@:3}"; }
+  start_gloo_pairs() { on_first "$1" 2 run_gloo_pairs "$1" "${@:3}"; }
+}
+
+# measure_hosts MEGABITS STEPS ROUNDS: sums at 100 Mbit/s take seconds, so there are fewer of them.
+measure_hosts() {
+  local count
+  limit_rate "$1mbit"
+  for count in 1 2 4 8; do
+    each_model contest "$count" "$count" "rota openmpi gloo" --rate "$1" --steps "$2" --rounds "$3"
+  done
+  each_model contest 8 16 "rota_pairs openmpi_pairs gloo_pairs" --rate "$1" --steps "$2" \
+    --rounds "$3"
+}
+
+# Notes the time from the command until all of 256 ranks have the sum of one float.
+measure_join() {
+  local round taken
+  limit_rate 1000mbit
+  for ((round = 0; round < rounds; ++round)); do
+    if taken=$(on_first 32 8 on_each "$bin/rotarun" --ports 7720-7799 --key-file "$folder/key" \
+      "$bin/rota-bench" all-reduce --since "$EPOCHREALTIME"); then
+      printf '{"what": "first sum", "value": %s}\n' "$taken" | note join
+    else
+      left_out+=" In round $((round + 1)), the 256 ranks failed, or took more than $limit s."
+    fi
+  done
+}
+
+measure_one_host
+if ((EUID == 0)); then
+  # shellcheck source=../contest/hosts.sh
+  source "$here/../contest/hosts.sh"
+  define_starts_on_hosts
+  make_hosts 32 1gbit
+  measure_hosts 1000 5 5
+  measure_hosts 100 2 3
+  measure_join
+fi
+name_missing
+
+# Says how the steps are paced.
+explain() {
+  paragraph <<TEXT
+The steps are those of the example's models, but their computing is paced: a rank sleeps while it
+would compute, and gives its gradients away when a backward pass would have them. So ranks that
+share the $(nproc) cores of this machine do not slow each other, and the page shows what
+communication costs. What communication takes of a core does not slow the computing either.
+A rank computes as fast as one worker of [training](training.md) did when that page was measured.
+The layers share the time of a step by their multiplications.
+TEXT
+  paragraph <<TEXT
+With weak scaling, each rank has a batch of 100 images. With strong scaling, all ranks share a batch
+of 240. Efficiency is the time of computing alone, divided by the time of a step. Steps, computing
+alone and communication alone alternate in each run, as in \`rota-bench overlap\`. The tables have
+the medians of $rounds rounds, in which the libraries run in turn, and the least and the most of
+them. All libraries have rota's default buckets. Open MPI and Gloo sum them in a thread that makes
+blocking calls, as Horovod and DDP do. Gloo's fastest algorithm is chosen for each bucket.
+TEXT
+  paragraph <<TEXT
+In the tables named *trained*, the ranks compute, and each has a core of its own. There, computing
+alone is slower than the pace above if the cores share a cache or their memory. With strong scaling,
+efficiency is the time of one rank for the whole batch, divided by the number of ranks and by the
+time of a step: a small batch takes longer for each image.
+TEXT
+  paragraph <<TEXT
+*Bytes allow* is the efficiency that no library can exceed: no gradient leaves before it is final,
+and each host must send 2 (n - 1) / n of the bytes for n hosts. The cables let 128 kB go ahead of
+their rate, which this bound does not count. Hosts are network namespaces, with one rank on each, or
+with two if there are 16 ranks. On hosts, Open MPI runs with \`btl=tcp,self\`, and with vader too if
+two ranks share a host.$left_out
+TEXT
+}
+
+# Prints the time until 256 ranks have joined, if it was measured.
+tell_join() {
+  is_measured 'join/first sum' || return 0
+  echo "256 ranks on 32 hosts at 1 Gbit/s, from the command to the first sum:" \
+    "$(spread 'join/first sum' %.2f 1e-3) s." | paragraph
+}
+
+{
+  describe scaling "$command" "${!took_part[@]}"
+  explain
+  tell_join
+  printf '![](scaling.svg)\n\n'
+  "$bin/rota-bench" scale-page --plot "$out/scaling.svg" \
+    --title "paced training steps, weak scaling: efficiency by workers" <"$rows"
+} >"$out/scaling.new"
+mv "$out/scaling.new" "$out/scaling.md"
+cat "$out/scaling.md"
