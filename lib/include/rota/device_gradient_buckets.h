@@ -44,6 +44,9 @@ class ROTA_EXPORT DeviceGradientBuckets {
   // number of gradients.
   DeviceSpan<T> gradient(std::size_t index) const noexcept;
 
+  // Returns all values of `bucket`, as GradientBuckets does.
+  DeviceSpan<T> bucket_values(std::size_t bucket) const noexcept;
+
   // From now on, a bucket is sent when all work is done that was on `stream`, a cudaStream_t of the
   // device, at the call of ready() that filled the bucket. Without this call, ready() requires that
   // the gradient is complete in memory. The stream must exist as long as ready() is called.

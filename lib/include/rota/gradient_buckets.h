@@ -83,6 +83,10 @@ class ROTA_EXPORT GradientBuckets {
   // index < the number of gradients.
   std::span<T> gradient(std::size_t index) const noexcept;
 
+  // Returns all values of `bucket`: its gradients at their places in the layout, and zeros between
+  // them. Requires that there is such a bucket.
+  std::span<T> bucket_values(std::size_t bucket) const noexcept;
+
   // From now on, gradient `index` is in the memory `gradient`, which is borrowed. ready() copies
   // the gradient into its bucket, and the wait for that bucket copies the sum back. Must not be
   // called in the middle of a step. Throws Error kInvalidArgument for an index or a count that does
