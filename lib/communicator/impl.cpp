@@ -135,6 +135,7 @@ std::uint64_t Communicator::Impl::submit(Call& call) try {
     operation.packing = nullptr;
   }
   if (!planned.call.memory.is_host()) {
+    if (planned.plan.staging_count > 0) stage(operation);
     operation.arrivals = caller_streams_.note(call, queue_.next());
   }
   operation.sequence = next_sequence(planned.call);
@@ -146,6 +147,14 @@ std::uint64_t Communicator::Impl::submit(Call& call) try {
   throw_cause();
 } catch (...) {
   rethrow_or_break();
+}
+
+void Communicator::Impl::stage(QueuedOperation& operation) {
+  const PlannedCollective& planned = *operation.planned;
+  const std::size_t bytes = planned.plan.staging_count * planned.reducer.element_bytes();
+  const std::shared_ptr<const Block>& memory = staging_.memory_for(queue_.next(), bytes);
+  if (operation.keeps_staging != memory) operation.keeps_staging = memory;
+  operation.staging = memory->bytes().data();
 }
 
 // If a call fails for lack of memory, the communicator breaks: otherwise the other ranks would wait

@@ -27,6 +27,7 @@
 #include "communicator/progress_thread.h"
 #include "communicator/request_source.h"
 #include "communicator/settings.h"
+#include "communicator/staging.h"
 #include "os/origin.h"
 
 namespace rota {
@@ -85,7 +86,8 @@ class Communicator::Impl final : public Request::Source,
 
  private:
   void refuse_elsewhere() const;
-  [[noreturn]] void rethrow_or_break();  // Call it in a catch handler only.
+  void stage(QueuedOperation& operation);  // Gives it memory for its segments.
+  [[noreturn]] void rethrow_or_break();    // Call it in a catch handler only.
   void start_progress_thread();
   std::uint64_t next_sequence(const collectives::Description& call) noexcept;
 
@@ -150,6 +152,7 @@ class Communicator::Impl final : public Request::Source,
   Planner planner_;
   Packer packer_;
   CallerStreams caller_streams_;
+  Staging staging_;
   std::mutex posts_mutex_;  // For threads that let streams wait.
   // For streams that wait for operations; null until one does. The driving thread posts.
   std::shared_ptr<device::Posts> posts_;
