@@ -146,5 +146,7 @@ void DeviceGradientBuckets<T>::visit_state(StateVisitor& visitor) {
 
 template class DeviceGradientBuckets<float>;
 template class DeviceGradientBuckets<double>;
+template class DeviceGradientBuckets<Float16>;
+template class DeviceGradientBuckets<Bfloat16>;
 
 }  // namespace rota

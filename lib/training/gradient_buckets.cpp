@@ -248,6 +248,8 @@ void GradientBuckets<T>::visit_state(StateVisitor& visitor) {
 
 template class GradientBuckets<float>;
 template class GradientBuckets<double>;
+template class GradientBuckets<Float16>;
+template class GradientBuckets<Bfloat16>;
 
 void broadcast_parameters(Communicator& communicator, const std::vector<Values>& parameters,
                           std::size_t root) {

@@ -69,6 +69,14 @@ class PieceFinder final : public StateVisitor {
   }
 };
 
+const BucketOptions& checked_buckets(const BucketOptions& options) {
+  if (options.op == ReduceOp::kSum) return options;
+  throw Error(ErrorCode::kInvalidArgument,
+              "a replica needs sums of gradients, since it divides them by the number of samples: "
+              "BucketOptions::op must be sum, not " +
+                  std::string(to_string(options.op)));
+}
+
 double checked_norm(double norm) {
   if (norm >= 0 && std::isfinite(norm)) return norm;
   throw Error(ErrorCode::kInvalidArgument, "max_gradient_norm is " + base::shortest_text(norm) +
@@ -85,7 +93,7 @@ ReplicaCore<T>::ReplicaCore(Communicator& communicator, std::span<const Paramete
       facts_(facts_of<T>(options)),
       parameters_(parameters.begin(), parameters.end()),
       memory_(allocate_values<T>(communicator, parameters)),
-      buckets_(communicator, value_counts(parameters), options.buckets),
+      buckets_(communicator, value_counts(parameters), checked_buckets(options.buckets)),
       optimizer_(options.optimizer, value_counts(parameters), communicator.kernels()),
       gradient_ready_([this](std::size_t parameter) {
         device_ ? device_->ready(parameter) : buckets_.ready(parameter);

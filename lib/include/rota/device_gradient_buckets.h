@@ -20,9 +20,9 @@
 
 namespace rota {
 
-// T is float or double. Only the values of gradients are on the device: the number of samples and
-// the further sums of a step are the host's. One thread at a time may use this object: the thread
-// that uses the Communicator.
+// T is float, double, Float16 or Bfloat16. Only the values of gradients are on the device: the
+// number of samples and the further sums of a step are the host's. One thread at a time may use
+// this object: the thread that uses the Communicator.
 template <class T>
 class ROTA_EXPORT DeviceGradientBuckets {
  public:
@@ -97,5 +97,7 @@ class ROTA_EXPORT DeviceGradientBuckets {
 
 extern template class DeviceGradientBuckets<float>;
 extern template class DeviceGradientBuckets<double>;
+extern template class DeviceGradientBuckets<Float16>;
+extern template class DeviceGradientBuckets<Bfloat16>;
 
 }  // namespace rota

@@ -35,7 +35,7 @@ struct Agreement {
 
 struct ReplicaOptions {
   OptimizerOptions optimizer;
-  BucketOptions buckets;
+  BucketOptions buckets;   // Of sums: another op than kSum is an Error kInvalidArgument.
   std::uint64_t seed = 0;  // For the initial parameters.
 
   // The largest Euclidean norm of the mean gradient, over all parameters together. A gradient with
