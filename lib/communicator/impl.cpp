@@ -231,12 +231,15 @@ bool Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept 
 // An operation that is done while the words are made is in them from the start.
 void Communicator::Impl::wait_on(std::uint64_t number, const cuda::On& on) {
   require_here();
-  if (only_callers_drive()) return wait(number);
+  if (only_callers_drive() || !let_wait(number, on)) wait(number);
+}
+
+// Returns false if streams of the device cannot wait for the host.
+bool Communicator::Impl::let_wait(std::uint64_t number, const cuda::On& on) {
   const std::scoped_lock lock(posts_mutex_);
   if (!posts_ && !broken()) make_posts();
-  if (!queue_.is_done(number) && !broken()) {
-    posts_->hold(on, number % OperationQueue::kCapacity, number);
-  }
+  if (queue_.is_done(number) || broken()) return true;
+  return posts_->hold(on, number % OperationQueue::kCapacity, number);
 }
 
 void Communicator::Impl::make_posts() {

@@ -121,6 +121,7 @@ class Communicator::Impl final : public Request::Source,
   template <class Change>
   void between_turns(Change change);
   void make_posts();
+  bool let_wait(std::uint64_t number, const cuda::On& on);
   // Returns an Error whose text is the name of this rank, such as "rank 3", followed by `text` and
   // `more`. Returns no_memory_ if there is no memory for the text.
   Error in_own_words(ErrorCode code, std::string_view text,
