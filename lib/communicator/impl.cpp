@@ -228,13 +228,13 @@ bool Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept 
   }
 }
 
-// An operation that is done while the words are made is in them from the start.
 void Communicator::Impl::wait_on(std::uint64_t number, const cuda::On& on) {
   require_here();
   if (only_callers_drive() || !let_wait(number, on)) wait(number);
 }
 
-// Returns false if streams of the device cannot wait for the host.
+// Returns false if streams of the device cannot wait for the host. An operation that is done while
+// the words are made is in them from the start.
 bool Communicator::Impl::let_wait(std::uint64_t number, const cuda::On& on) {
   const std::scoped_lock lock(posts_mutex_);
   if (!posts_ && !broken()) make_posts();
