@@ -19,7 +19,6 @@
 namespace rota::kernels::cuda::testing {
 
 using kernels::testing::any_values;
-using kernels::testing::norm_in_order;
 using kernels::testing::same;
 
 // The first element lies `shift` bytes behind an address that is a multiple of 64.

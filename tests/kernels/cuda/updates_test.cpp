@@ -11,6 +11,8 @@
 namespace rota::kernels::cuda::testing {
 namespace {
 
+using kernels::testing::norm_in_order;
+
 constexpr std::size_t kUpdatedCounts[] = {1, 3, 4, 17, 100, 3001};
 
 template <class T>
