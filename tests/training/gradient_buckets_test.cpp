@@ -23,7 +23,7 @@ const BucketOptions kSmallBuckets{.first_bucket_bytes = 64, .bucket_bytes = 512}
 
 // Returns a small number, which all element types hold exactly.
 template <class T>
-T number(std::size_t value) {
+T exact(std::size_t value) {
   return static_cast<T>(static_cast<float>(value));
 }
 
@@ -32,7 +32,7 @@ template <class T>
 void fill(const GradientBuckets<T>& buckets, std::size_t index, std::size_t rank) {
   const std::span<T> gradient = buckets.gradient(index);
   for (std::size_t i = 0; i < gradient.size(); ++i) {
-    gradient[i] = number<T>((rank + 1) * (index + i % 7));
+    gradient[i] = exact<T>((rank + 1) * (index + i % 7));
   }
 }
 
@@ -41,7 +41,7 @@ void expect_sum(const GradientBuckets<T>& buckets, std::size_t index, std::size_
   const std::span<T> gradient = buckets.gradient(index);
   const std::size_t factor = world_size * (world_size + 1) / 2;
   for (std::size_t i = 0; i < gradient.size(); ++i) {
-    ASSERT_EQ(gradient[i], number<T>(factor * (index + i % 7)));
+    ASSERT_EQ(gradient[i], exact<T>(factor * (index + i % 7)));
   }
 }
 
@@ -248,8 +248,8 @@ struct Stranger {
   std::vector<T> biases = std::vector<T>(7);
 
   void work(std::size_t value) {
-    std::ranges::fill(weights, number<T>(value));
-    std::ranges::fill(biases, number<T>(2 * value));
+    std::ranges::fill(weights, exact<T>(value));
+    std::ranges::fill(biases, exact<T>(2 * value));
   }
 };
 
@@ -264,8 +264,8 @@ TYPED_TEST(GradientBucketsTest, SumGradientsThatStayWhereTheyAre) {
       buckets.ready(0);
       buckets.wait();
       buckets.wait();  // A second wait copies nothing.
-      EXPECT_THAT(model.weights, ::testing::Each(number<TypeParam>(6 * step)));
-      EXPECT_THAT(model.biases, ::testing::Each(number<TypeParam>(12 * step)));
+      EXPECT_THAT(model.weights, ::testing::Each(exact<TypeParam>(6 * step)));
+      EXPECT_THAT(model.biases, ::testing::Each(exact<TypeParam>(12 * step)));
       EXPECT_EQ(buckets.copied_bytes(), step * 2 * 107 * sizeof(TypeParam))
           << "each way, each step";
     }
@@ -278,14 +278,14 @@ TYPED_TEST(GradientBucketsTest, CopyWhatIsAttachedAndNothingElse) {
     GradientBuckets<TypeParam> buckets(communicator, counts, kSmallBuckets);
     std::vector<TypeParam> biases(7);
     buckets.attach(1, biases);
-    std::ranges::fill(biases, number<TypeParam>(3));
-    std::ranges::fill(buckets.gradient(0), number<TypeParam>(4));
+    std::ranges::fill(biases, exact<TypeParam>(3));
+    std::ranges::fill(buckets.gradient(0), exact<TypeParam>(4));
     buckets.begin_step(1);
     buckets.ready(1);
     buckets.ready(0);
     buckets.wait();
-    EXPECT_THAT(biases, ::testing::Each(number<TypeParam>(6)));
-    EXPECT_THAT(buckets.gradient(0), ::testing::Each(number<TypeParam>(8)));
+    EXPECT_THAT(biases, ::testing::Each(exact<TypeParam>(6)));
+    EXPECT_THAT(buckets.gradient(0), ::testing::Each(exact<TypeParam>(8)));
     EXPECT_EQ(buckets.copied_bytes(), 2 * 7 * sizeof(TypeParam));
   });
 }
