@@ -34,6 +34,12 @@ struct GradientExtent {
   std::size_t index;
 };
 
+template <class T>
+void add_extent(std::vector<GradientExtent>& extents, std::span<T> values, std::size_t index) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(values.data());
+  if (!values.empty()) extents.push_back({begin, begin + values.size_bytes(), index});
+}
+
 [[noreturn]] void refuse_overlap(std::size_t one, std::size_t other) {
   throw Error(
       ErrorCode::kInvalidArgument,
@@ -146,13 +152,9 @@ void GradientBuckets<T>::attach(std::size_t index, std::span<T> gradient) {
 template <class T>
 void GradientBuckets<T>::require_apart() {
   std::vector<GradientExtent> extents;
-  const auto add = [&](std::span<const T> values, std::size_t index) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(values.data());
-    if (!values.empty()) extents.push_back({begin, begin + values.size_bytes(), index});
-  };
   for (std::size_t index = 0; index < attached_.size(); ++index) {
-    add(gradient(index), index);
-    add(attached_[index], index);
+    add_extent(extents, gradient(index), index);
+    add_extent(extents, attached_[index], index);
   }
   std::ranges::sort(extents, {}, &GradientExtent::begin);
   const auto overlap = [](const GradientExtent& a, const GradientExtent& b) {
