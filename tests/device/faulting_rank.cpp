@@ -16,9 +16,7 @@
 int main() {
   constexpr std::size_t kCount = 100'000;
   rota::testing::FakeDevice fake;
-  rota::CommunicatorOptions options;
-  options.plan = "ring";
-  rota::Communicator comm(options);
+  rota::Communicator comm;
   std::vector<float> here(kCount);
   const bool is_on_device = comm.rank() == 1;
   rota::DeviceBlock block;
