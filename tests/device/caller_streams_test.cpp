@@ -30,7 +30,9 @@ using testing::pinned;
 
 constexpr std::size_t kCount = 30'007;
 
-std::vector<float> all_of(float value) { return std::vector<float>(kCount, value); }
+std::vector<float> all_of(float value) {
+  return std::vector<float>(kCount, value);  // NOLINT: braces would list two values.
+}
 
 // Two ranks that use this thread, one after the other.
 class CallerStreams : public ::testing::Test {

@@ -46,7 +46,7 @@ TEST(GradientBucketsOfMeans, RefuseOtherReductions) {
   BucketOptions options = kMeans;
   options.op = ReduceOp::kMax;
   try {
-    GradientBuckets<float>(alone, kMeanCounts, options);
+    const GradientBuckets<float> buckets(alone, kMeanCounts, options);
     FAIL() << "it was accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);

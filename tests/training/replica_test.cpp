@@ -188,7 +188,7 @@ TEST(Replica, RefusesBucketsOfMeans) {
   ReplicaOptions options;
   options.buckets.op = ReduceOp::kMean;
   try {
-    Replica<float>(alone, small_model<float>(), options);
+    const Replica<float> replica(alone, small_model<float>(), options);
     FAIL() << "it was accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
