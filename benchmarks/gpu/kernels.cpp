@@ -63,6 +63,9 @@ void add_reductions(const Launches& launches, const Arrays& arrays, std::vector<
         {"sum of " + std::to_string(inputs) + " arrays", 4.0 * (inputs + 1),
          [=, &arrays](const Queue& queue) { return reduce(queue, sum_of(arrays, inputs)); }});
   }
+  cases.push_back({"scale", 8, [&of_floats, &arrays](const Queue& queue) {
+                     return of_floats.scale(queue, arrays.at(0), arrays.count(), -1);
+                   }});
   const auto cast = of_floats.cast_to[static_cast<std::size_t>(DataType::kBfloat16)];
   cases.push_back({"cast to bfloat16", 6, [=, &arrays](const Queue& queue) {
                      return cast(queue, arrays.at(1), arrays.at(0), arrays.count());
@@ -106,6 +109,16 @@ void add_updates(const Launches& launches, const Arrays& arrays, std::vector<Cas
                    }});
 }
 
+// The norm by which gradients are clipped.
+void add_norm(const Launches& launches, const Arrays& arrays, std::vector<Case>& cases) {
+  cases.push_back({"squared norm", 4, [&](const Queue& queue) {
+                     auto* result = reinterpret_cast<double*>(arrays.at(1));
+                     auto* sums = reinterpret_cast<double*>(arrays.at(2));
+                     return launches.of(DataType::kFloat32)
+                         .squared_norm(queue, result, sums, arrays.at(0), arrays.count());
+                   }});
+}
+
 }  // namespace
 
 void measure_kernels() {
@@ -121,6 +134,7 @@ void measure_kernels() {
     add_reductions(launches, arrays, cases);
     add_codecs(launches, arrays, cases);
     add_updates(launches, arrays, cases);
+    add_norm(launches, arrays, cases);
     const Queue queue = timer.queue();
     for (const Case& each : cases) {
       const double seconds = timer.seconds_of([&] { return each.launch(queue); });

@@ -6,6 +6,7 @@
 #include <rota/nccl.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <stdexcept>
@@ -68,9 +69,9 @@ class ByHand {
  private:
   void require(int error, const char* what) const {
     if (error == 0 || error == nccl::kInProgress) return;
-    std::string text(256, '\0');
+    std::array<char, 256> text{};
     calls_.describe(error, comm_, text.data(), text.size());
-    throw std::runtime_error(std::string(what) + " by NCCL: " + text.c_str());
+    throw std::runtime_error(std::string(what) + " by NCCL: " + text.data());
   }
 
   const nccl::Calls& calls_;

@@ -66,7 +66,8 @@ is_configured() {
 # configure_all PRESET [CMAKE-ARGUMENT...]
 configure_all() {
   local cuda=
-  [[ $1 != release ]] || cuda=$(cuda_root)
+  # With the toolkit, clang-tidy looks at the sources of lib/cuda too.
+  [[ $1 != release && $1 != tidy ]] || cuda=$(cuda_root)
   configure "$1" -DROTA_BUILD_MANIFEST=ON -DROTA_BUILD_TESTS=ON -DROTA_LONG_TESTS=ON \
     -DROTA_BUILD_BENCHMARKS=ON -DROTA_MPI_PROGRAM_TESTS=OFF -DROTA_ARM_TESTS=OFF \
     -DROTA_CUDA="$cuda" "${@:2}"

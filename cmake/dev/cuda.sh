@@ -12,8 +12,8 @@ has_cuda() { [[ -e cmake/cuda/requirements.txt && -e $(cuda_folder)/complete ]];
 # Prints the root of the toolkit if it is installed.
 cuda_root() { ! has_cuda || echo "$(cuda_folder)/wheels/nvidia/cu13"; }
 
-# Without the toolkit, everything but librota_cuda is built. A tree without a list of wheels, as in
-# the tests of ./dev, needs no toolkit.
+# Without the toolkit, everything but librota_cuda is built. CI then names the lane that is skipped.
+# A tree without a list of wheels, as in the tests of ./dev, needs no toolkit.
 install_cuda() {
   [[ -e cmake/cuda/requirements.txt ]] || return 0
   ! has_cuda || return 0
@@ -38,6 +38,5 @@ install_cuda() {
     rm -f "$log"
     return
   fi
-  [[ ${CI:-} != true ]] || die "the CUDA toolkit cannot be installed; the output is in $log"
   say "continuing without the CUDA toolkit (see $log)"
 }

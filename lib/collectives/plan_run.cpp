@@ -161,9 +161,10 @@ void PlanRunBy<Executor>::finish_step(std::size_t lane) {
 template <class Executor>
 std::byte* PlanRunBy<Executor>::start_of(Buffer buffer) const noexcept {
   if constexpr (Executor::kStages) {
-    const PlannedCollective& planned = *operation_->planned;
-    if (buffer == Buffer::kStaging) return planned.staging.bytes().data();
-    if (buffer == Buffer::kScratch) return planned.device_scratch.bytes().address();
+    if (buffer == Buffer::kStaging) return operation_->staging;
+    if (buffer == Buffer::kScratch) {
+      return operation_->planned->device_scratch.bytes().address();
+    }
   }
   return operation_->buffers[static_cast<std::size_t>(buffer)];
 }

@@ -22,8 +22,7 @@ struct PlannedCollective {
   std::optional<Coder> coder{};  // For a coded plan.
   Block scratch{};
   Block coded{};
-  Block staging{};               // For a plan that stages, as the next one.
-  DeviceBlock device_scratch{};  // In place of `scratch`.
+  DeviceBlock device_scratch{};  // For a plan that stages, in place of `scratch`.
   std::uint8_t method = 0;       // Index in the group's methods.
   std::size_t value_bytes = 0;   // The next three are sizes of the caller's memory.
   std::size_t input_bytes = 0;

@@ -135,6 +135,7 @@ std::uint64_t Communicator::Impl::submit(Call& call) try {
     operation.packing = nullptr;
   }
   if (!planned.call.memory.is_host()) {
+    if (planned.plan.staging_count > 0) stage(operation);
     operation.arrivals = caller_streams_.note(call, queue_.next());
   }
   operation.sequence = next_sequence(planned.call);
@@ -146,6 +147,14 @@ std::uint64_t Communicator::Impl::submit(Call& call) try {
   throw_cause();
 } catch (...) {
   rethrow_or_break();
+}
+
+void Communicator::Impl::stage(QueuedOperation& operation) {
+  const PlannedCollective& planned = *operation.planned;
+  const std::size_t bytes = planned.plan.staging_count * planned.reducer.element_bytes();
+  const std::shared_ptr<const Block>& memory = staging_.memory_for(queue_.next(), bytes);
+  if (operation.keeps_staging != memory) operation.keeps_staging = memory;
+  operation.staging = memory->bytes().data();
 }
 
 // If a call fails for lack of memory, the communicator breaks: otherwise the other ranks would wait
@@ -219,15 +228,18 @@ bool Communicator::Impl::drive_while_fast(Backoff& backoff, Done done) noexcept 
   }
 }
 
-// An operation that is done while the words are made is in them from the start.
 void Communicator::Impl::wait_on(std::uint64_t number, const cuda::On& on) {
   require_here();
-  if (only_callers_drive()) return wait(number);
+  if (only_callers_drive() || !let_wait(number, on)) wait(number);
+}
+
+// Returns false if streams of the device cannot wait for the host. An operation that is done while
+// the words are made is in them from the start.
+bool Communicator::Impl::let_wait(std::uint64_t number, const cuda::On& on) {
   const std::scoped_lock lock(posts_mutex_);
   if (!posts_ && !broken()) make_posts();
-  if (!queue_.is_done(number) && !broken()) {
-    posts_->hold(on, number % OperationQueue::kCapacity, number);
-  }
+  if (queue_.is_done(number) || broken()) return true;
+  return posts_->hold(on, number % OperationQueue::kCapacity, number);
 }
 
 void Communicator::Impl::make_posts() {

@@ -27,6 +27,7 @@
 #include "communicator/progress_thread.h"
 #include "communicator/request_source.h"
 #include "communicator/settings.h"
+#include "communicator/staging.h"
 #include "os/origin.h"
 
 namespace rota {
@@ -85,7 +86,8 @@ class Communicator::Impl final : public Request::Source,
 
  private:
   void refuse_elsewhere() const;
-  [[noreturn]] void rethrow_or_break();  // Call it in a catch handler only.
+  void stage(QueuedOperation& operation);  // Gives it memory for its segments.
+  [[noreturn]] void rethrow_or_break();    // Call it in a catch handler only.
   void start_progress_thread();
   std::uint64_t next_sequence(const collectives::Description& call) noexcept;
 
@@ -119,6 +121,7 @@ class Communicator::Impl final : public Request::Source,
   template <class Change>
   void between_turns(Change change);
   void make_posts();
+  bool let_wait(std::uint64_t number, const cuda::On& on);
   // Returns an Error whose text is the name of this rank, such as "rank 3", followed by `text` and
   // `more`. Returns no_memory_ if there is no memory for the text.
   Error in_own_words(ErrorCode code, std::string_view text,
@@ -150,6 +153,7 @@ class Communicator::Impl final : public Request::Source,
   Planner planner_;
   Packer packer_;
   CallerStreams caller_streams_;
+  Staging staging_;
   std::mutex posts_mutex_;  // For threads that let streams wait.
   // For streams that wait for operations; null until one does. The driving thread posts.
   std::shared_ptr<device::Posts> posts_;

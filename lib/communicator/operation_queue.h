@@ -16,11 +16,12 @@
 namespace rota {
 
 // The part that collectives::Running reads, collectives::Operation, fits one cache line, except for
-// `draw`, which only a codec reads.
+// `draw`, which only a codec reads, and what values on a device need.
 struct alignas(64) QueuedOperation : collectives::Operation {
   const Packing* packing = nullptr;  // For a grouped call.
   // Keeps `planned` alive even after the operation is done: the same call is often repeated.
   std::shared_ptr<const collectives::PlannedCollective> keeps{};
+  std::shared_ptr<const Block> keeps_staging{};  // The memory of `staging`.
 };
 static_assert(offsetof(collectives::Operation, draw) <= 64);
 

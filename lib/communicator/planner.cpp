@@ -194,7 +194,6 @@ void Planner::allocate_on_host(PlannedCollective& planned, std::size_t element_b
 void Planner::allocate_on_device(PlannedCollective& planned, std::size_t element_bytes) {
   const collectives::Plan& plan = planned.plan;
   device::begin_use(planned.call.memory.device());  // Pinned memory takes a device that is in use.
-  planned.staging = device::allocate_pinned(plan.staging_count * element_bytes);
   if (plan.scratch_count > 0) {
     planned.device_scratch =
         allocate_device(plan.scratch_count * element_bytes, planned.call.memory.device());

@@ -23,8 +23,12 @@ template <class Object>
 Handle handle_of(Object object) noexcept {
   return reinterpret_cast<Handle>(object);
 }
-cudaStream_t stream_of(Handle handle) noexcept { return reinterpret_cast<cudaStream_t>(handle); }
-cudaEvent_t event_of(Handle handle) noexcept { return reinterpret_cast<cudaEvent_t>(handle); }
+cudaStream_t stream_of(Handle handle) noexcept {
+  return reinterpret_cast<cudaStream_t>(handle);  // NOLINT(performance-no-int-to-ptr)
+}
+cudaEvent_t event_of(Handle handle) noexcept {
+  return reinterpret_cast<cudaEvent_t>(handle);  // NOLINT(performance-no-int-to-ptr)
+}
 
 void describe(int error, char* text, std::size_t bytes) noexcept {
   std::snprintf(text, bytes, "%s", cudaGetErrorString(static_cast<cudaError_t>(error)));
@@ -197,6 +201,6 @@ Calls filled_table() noexcept {
 }  // namespace rota::cuda
 
 const rota::cuda::Calls* rota_calls_of_cuda() noexcept {
-  static const rota::cuda::Calls calls = rota::cuda::filled_table();
-  return &calls;
+  static const rota::cuda::Calls kCalls = rota::cuda::filled_table();
+  return &kCalls;
 }

@@ -24,6 +24,7 @@ struct Contexts {
 };
 
 int context_of(std::uint8_t device, CUcontext& context) noexcept {
+  // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): without memory, the process ends here.
   static auto* const kContexts = new Contexts;
   std::atomic<CUcontext>& own = kContexts->all[device];
   context = own.load(std::memory_order_acquire);

@@ -22,7 +22,7 @@ void find(Driver& driver, const char* name, Function& function) noexcept {
 }  // namespace
 
 const Driver& driver() noexcept {
-  static const Driver found = [] {
+  static const Driver kFound = [] {
     Driver all;
     find(all, "cuDeviceGet", all.get_device);
     find(all, "cuDevicePrimaryCtxRetain", all.retain_context);
@@ -33,7 +33,7 @@ const Driver& driver() noexcept {
     find(all, "cuStreamWaitValue64", all.wait_for_value);
     return all;
   }();
-  return found;
+  return kFound;
 }
 
 }  // namespace rota::cuda

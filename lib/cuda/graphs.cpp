@@ -11,9 +11,11 @@ namespace {
 // CUDA could be asked for it, but each record of an event would have to ask.
 thread_local Handle captured_stream = 0;
 
-cudaStream_t captured(const On& on) noexcept { return reinterpret_cast<cudaStream_t>(on.stream); }
+cudaStream_t captured(const On& on) noexcept {
+  return reinterpret_cast<cudaStream_t>(on.stream);  // NOLINT(performance-no-int-to-ptr)
+}
 cudaGraphExec_t graph_of(Handle handle) noexcept {
-  return reinterpret_cast<cudaGraphExec_t>(handle);
+  return reinterpret_cast<cudaGraphExec_t>(handle);  // NOLINT(performance-no-int-to-ptr)
 }
 
 // While one thread captures, other threads may call all of CUDA.

@@ -17,7 +17,7 @@ using kernels::cuda::launches;
 using kernels::cuda::ModelLaunches;
 using kernels::cuda::Queue;
 
-static_assert(kNormBlock == kernels::cuda::kNormBlock);
+static_assert(kNormBlock == kernels::kNormBlock);
 
 // Fills a function with one that launches a kernel of ModelLaunches with the same arguments.
 template <auto kKernel, class... Arguments>

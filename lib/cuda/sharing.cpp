@@ -23,11 +23,11 @@ static_assert(sizeof(Contents) <= sizeof(MemoryHandle));
 
 // Returns a random number: processes of two containers may have the same id.
 std::uint64_t own_process() noexcept {
-  static const std::uint64_t number = [] {
+  static const std::uint64_t kNumber = [] {
     std::random_device random;
     return std::uint64_t{random()} << 32 | random();
   }();
-  return number;
+  return kNumber;
 }
 
 Contents contents_of(const MemoryHandle& handle) noexcept {

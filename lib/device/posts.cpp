@@ -29,10 +29,13 @@ void Posts::post_all() noexcept {
   for (std::size_t word = 0; word < count_; ++word) post(word, kAll);
 }
 
-void Posts::hold(const cuda::On& on, std::size_t word, std::uint64_t number) {
+bool Posts::hold(const cuda::On& on, std::size_t word, std::uint64_t number) {
   const Event& passed = unused_event(on.device);
-  check_stream(calls().wait_for_word(on, at(word), number), on.device, "wait_on: the stream");
+  const int error = calls().wait_for_word(on, at(word), number);
+  if (error == kNotSupported) return false;
+  check_stream(error, on.device, "wait_on: the stream");
   check(calls().record(on, passed.handle()), on.device, "the recording of an event");
+  return true;
 }
 
 const Event& Posts::unused_event(std::uint8_t device) {

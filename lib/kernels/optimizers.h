@@ -1,4 +1,5 @@
-// Has the kernels of optimizers, which change the parameters of a model in each step.
+// Has the kernels of optimizers, which change the parameters of a model in each step, and of the
+// norm by which gradients are clipped.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -38,6 +39,8 @@ struct Updates {  // For parameters of one type. Arrays must not overlap.
   // values[i] -= rate * mean[i] / (sqrt(mean_square[i] * correction) + epsilon)
   void (*adam)(T* values, T* mean, T* mean_square, const T* gradient, std::size_t count,
                const AdamFactors<T>& factors) noexcept;
+  // Returns the sum of the squares of `values`, in double, in the order of norm_order.h.
+  double (*squared_norm)(const T* values, std::size_t count) noexcept;
 };
 
 struct Optimizers {

@@ -109,6 +109,11 @@ void Optimizer<T>::update(std::size_t index, std::span<T> values, std::span<cons
 }
 
 template <class T>
+double Optimizer<T>::squared_norm(std::span<const T> values) const noexcept {
+  return kernels_->updates<T>().squared_norm(values.data(), values.size());
+}
+
+template <class T>
 void Optimizer<T>::update_on(const cuda::On& on, T* values, std::span<T* const> kept,
                              const T* gradient, std::size_t count, T gradient_scale) const {
   ROTA_ASSERT(kept.size() == kept_count());

@@ -26,6 +26,11 @@ BucketLayout checked_layout(std::span<const std::size_t> counts, std::size_t ele
     throw Error(ErrorCode::kInvalidArgument,
                 "a bucket of gradients needs room for at least one byte");
   }
+  if (options.op != ReduceOp::kSum && options.op != ReduceOp::kMean) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "gradients become sums or means over ranks: BucketOptions::op cannot be " +
+                    std::string(to_string(options.op)));
+  }
   if (options.codec.value_or(Codec::kIdentity) != Codec::kIdentity &&
       element_bytes != sizeof(float)) {
     throw Error(ErrorCode::kInvalidArgument, "codecs are for gradients of float32");
@@ -41,6 +46,7 @@ BucketOrder::BucketOrder(Communicator& communicator, std::span<const std::size_t
       layout_(checked_layout(counts, element_bytes, options)),
       element_bytes_(element_bytes),
       codec_(options.codec.value_or(communicator.codec())),
+      op_(options.op),
       requests_(layout_.buckets.size()),
       missing_(layout_.population),
       marked_(counts.size()),
@@ -81,7 +87,7 @@ bool BucketOrder::feeds_back() const noexcept {
 }
 
 Reduction BucketOrder::sum_of(std::size_t bucket) const noexcept {
-  return Reduction(ReduceOp::kSum).by(codec_of(bucket)).drawn_by(step_ << kBucketBits | bucket);
+  return Reduction(op_).by(codec_of(bucket)).drawn_by(step_ << kBucketBits | bucket);
 }
 
 // Throws Error kInvalidArgument or, if the communicator is broken, the cause.

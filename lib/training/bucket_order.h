@@ -75,6 +75,7 @@ class BucketOrder {
   BucketLayout layout_;
   std::size_t element_bytes_;
   Codec codec_;
+  ReduceOp op_;
   std::vector<Request> requests_;         // By bucket.
   std::vector<std::size_t> missing_;      // By bucket: number of gradients not ready.
   std::vector<unsigned char> marked_;     // By gradient: whether it is ready.

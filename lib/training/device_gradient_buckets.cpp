@@ -49,6 +49,11 @@ DeviceSpan<T> DeviceGradientBuckets<T>::gradient(std::size_t index) const noexce
 }
 
 template <class T>
+DeviceSpan<T> DeviceGradientBuckets<T>::bucket_values(std::size_t bucket) const noexcept {
+  return values_of(layout().buckets[bucket]);
+}
+
+template <class T>
 void DeviceGradientBuckets<T>::set_stream(const void* stream) noexcept {
   has_stream_ = true;
   stream_ = stream;
@@ -83,12 +88,12 @@ void DeviceGradientBuckets<T>::ready(std::size_t index) {
 // The feedback needs no stream: only sums write to it.
 template <class T>
 Request DeviceGradientBuckets<T>::begin_sum(std::size_t bucket) {
-  const Slice& slice = layout().buckets[bucket];
-  const DeviceSpan<T> plain = values_of(slice);
+  const DeviceSpan<T> plain = bucket_values(bucket);
   const DeviceSpan<T> values = has_stream_ ? plain.on(stream_) : plain;
   const Reduction sum = order_->sum_of(bucket);
   if (!order_->feeds_back(bucket)) return communicator_.all_reduce_async(values, sum);
-  return communicator_.all_reduce_with_feedback_async(values, feedback_of(slice), sum);
+  const DeviceSpan<float> feedback = feedback_of(layout().buckets[bucket]);
+  return communicator_.all_reduce_with_feedback_async(values, feedback, sum);
 }
 
 template <class T>
@@ -141,5 +146,7 @@ void DeviceGradientBuckets<T>::visit_state(StateVisitor& visitor) {
 
 template class DeviceGradientBuckets<float>;
 template class DeviceGradientBuckets<double>;
+template class DeviceGradientBuckets<Float16>;
+template class DeviceGradientBuckets<Bfloat16>;
 
 }  // namespace rota

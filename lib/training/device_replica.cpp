@@ -2,7 +2,6 @@
 // host.
 #include "training/device_replica.h"
 
-#include <algorithm>
 #include <array>
 
 #include <rota/error.h>
@@ -71,14 +70,6 @@ DeviceSpan<float> DeviceReplica::values(std::size_t parameter) const noexcept {
   return part(values_, parameter);
 }
 
-// The gradients of a bucket have one address after the other.
-DeviceSpan<float> DeviceReplica::gradients_of(const Slice& bucket) const noexcept {
-  const BucketLayout& layout = buckets_.layout();
-  const auto first = std::ranges::find(layout.gradients, bucket.offset, &Slice::offset);
-  const auto index = static_cast<std::size_t>(first - layout.gradients.begin());
-  return {buckets_.gradient(index).address(), bucket.count, on_.device};
-}
-
 // A bucket has gradients that follow each other. The first of them is final last.
 cuda::Handle DeviceReplica::event_for_model(std::size_t parameter) noexcept {
   model_records_ = true;
@@ -120,8 +111,8 @@ void DeviceReplica::begin_step(std::uint64_t samples, std::span<const double> su
   is_under_way_ = true;
 }
 
-// The norms of the buckets are added in order. They have the same bits on every rank on a device,
-// and nearly those of ranks on the host.
+// The norms of the buckets are added in order, as ranks on the host add them: their norms have the
+// same bits.
 double DeviceReplica::squared_norm() {
   const BucketLayout& layout = buckets_.layout();
   const std::size_t count = layout.buckets.size();
@@ -131,10 +122,10 @@ double DeviceReplica::squared_norm() {
   const DeviceSpan<double> norms = norms_.as<double>();
   for (std::size_t bucket = 0; bucket < count; ++bucket) {
     hold(bucket);
-    const Slice& slice = layout.buckets[bucket];
+    const DeviceSpan<float> values = buckets_.bucket_values(bucket);
     device::check(
         device::calls().models.squared_norm(on_, norms.address() + bucket, norms.address() + count,
-                                            gradients_of(slice).address(), slice.count),
+                                            values.address(), values.size()),
         on_.device, "the norm of a gradient");
   }
   settle();
@@ -166,7 +157,7 @@ void DeviceReplica::update(float gradient_scale) {
     }
     optimizer_.update_on(on_, values_.as<float>().address() + slice.offset,
                          std::span<float* const>(kept).first(kept_.size()),
-                         gradients_of(slice).address(), slice.count, gradient_scale);
+                         buckets_.bucket_values(bucket).address(), slice.count, gradient_scale);
   }
   values_are_old_ = true;
   kept_is_old_ = true;

@@ -73,7 +73,6 @@ class DeviceReplica {
 
  private:
   DeviceSpan<float> part(const DeviceBlock& block, std::size_t parameter) const noexcept;
-  DeviceSpan<float> gradients_of(const Slice& bucket) const noexcept;
   void hold(std::size_t bucket);
   void stand_still();
 

@@ -128,6 +128,12 @@ std::span<T> GradientBuckets<T>::gradient(std::size_t index) const noexcept {
 }
 
 template <class T>
+std::span<T> GradientBuckets<T>::bucket_values(std::size_t bucket) const noexcept {
+  const Slice& slice = layout().buckets[bucket];
+  return values_.subspan(slice.offset, slice.count);
+}
+
+template <class T>
 void GradientBuckets<T>::attach(std::size_t index, std::span<T> gradient) {
   order_->check_index(index);
   const std::size_t count = layout().gradients[index].count;
@@ -182,11 +188,11 @@ void GradientBuckets<T>::ready(std::size_t index) {
 
 template <class T>
 Request GradientBuckets<T>::begin_sum(std::size_t bucket) {
-  const Slice& slice = layout().buckets[bucket];
-  const std::span<T> values = values_.subspan(slice.offset, slice.count);
+  const std::span<T> values = bucket_values(bucket);
   const Reduction sum = order_->sum_of(bucket);
   if (!order_->feeds_back(bucket)) return communicator_.all_reduce_async(values, sum);
   if (guard_ != nullptr) guard_->before_send(bucket);
+  const Slice& slice = layout().buckets[bucket];
   const auto feedback = std::span(feedback_).subspan(slice.offset, slice.count);
   return communicator_.all_reduce_with_feedback_async(values, feedback, sum);
 }
@@ -244,6 +250,8 @@ void GradientBuckets<T>::visit_state(StateVisitor& visitor) {
 
 template class GradientBuckets<float>;
 template class GradientBuckets<double>;
+template class GradientBuckets<Float16>;
+template class GradientBuckets<Bfloat16>;
 
 void broadcast_parameters(Communicator& communicator, const std::vector<Values>& parameters,
                           std::size_t root) {

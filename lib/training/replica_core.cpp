@@ -13,7 +13,6 @@
 #include "training/agreement.h"
 #include "training/device_replica.h"
 #include "training/load_parameters.h"
-#include "training/squared_norm.h"
 #include "training/state.h"
 
 namespace rota {
@@ -70,6 +69,14 @@ class PieceFinder final : public StateVisitor {
   }
 };
 
+const BucketOptions& checked_buckets(const BucketOptions& options) {
+  if (options.op == ReduceOp::kSum) return options;
+  throw Error(ErrorCode::kInvalidArgument,
+              "a replica needs sums of gradients, since it divides them by the number of samples: "
+              "BucketOptions::op must be sum, not " +
+                  std::string(to_string(options.op)));
+}
+
 double checked_norm(double norm) {
   if (norm >= 0 && std::isfinite(norm)) return norm;
   throw Error(ErrorCode::kInvalidArgument, "max_gradient_norm is " + base::shortest_text(norm) +
@@ -86,7 +93,7 @@ ReplicaCore<T>::ReplicaCore(Communicator& communicator, std::span<const Paramete
       facts_(facts_of<T>(options)),
       parameters_(parameters.begin(), parameters.end()),
       memory_(allocate_values<T>(communicator, parameters)),
-      buckets_(communicator, value_counts(parameters), options.buckets),
+      buckets_(communicator, value_counts(parameters), checked_buckets(options.buckets)),
       optimizer_(options.optimizer, value_counts(parameters), communicator.kernels()),
       gradient_ready_([this](std::size_t parameter) {
         device_ ? device_->ready(parameter) : buckets_.ready(parameter);
@@ -210,18 +217,24 @@ void ReplicaCore<T>::update(std::uint64_t world_sample_count, const StepPlace& p
   }
 }
 
-// The factor is computed from sums that have the same bits on every rank, in one order. So the
-// factor has the same bits, too.
+// The factor is computed from sums that have the same bits on every rank, in one order, on the host
+// as on a device. So the factor has the same bits, too.
 template <class T>
 double ReplicaCore<T>::clipping_factor(std::uint64_t world_sample_count, const StepPlace& place) {
-  double square = device_ ? device_->squared_norm() : 0;
-  for (std::size_t index = device_ ? 0 : values_.size(); index-- > 0;) {
-    wait_for(index);
-    square += training::squared_norm<T>(buckets_.gradient(index));
-  }
-  const double norm = std::sqrt(square) / static_cast<double>(world_sample_count);
+  const double norm = std::sqrt(device_ ? device_->squared_norm() : squared_norm()) /
+                      static_cast<double>(world_sample_count);
   check_finite("norm of the gradient", norm, place);
   return norm > max_gradient_norm_ ? max_gradient_norm_ / norm : 1;
+}
+
+template <class T>
+double ReplicaCore<T>::squared_norm() {
+  double square = 0;
+  for (std::size_t bucket = 0; bucket < buckets_.layout().buckets.size(); ++bucket) {
+    buckets_.wait(bucket);
+    square += optimizer_.squared_norm(buckets_.bucket_values(bucket));
+  }
+  return square;
 }
 
 template <class T>

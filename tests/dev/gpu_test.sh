@@ -14,6 +14,16 @@ expect "what is missing is named" says \
 run 2 tree/dev gpu --fast
 expect "an unknown argument is refused" says "^dev: gpu: the only arguments are"
 
+truncate -s 49MB small
+truncate -s 51MB large
+size_of() {
+  cd tree && source cmake/dev/say.sh && source cmake/dev/commands/gpu.sh && require_small "../$1"
+}
+export -f size_of
+run 0 bash -c 'size_of small'
+run 2 bash -c 'size_of large'
+expect "an archive that is too large is refused" says '^dev: gpu: \.\./large has 51 MB'
+
 folder=tree/build/gpu
 mkdir -p $folder/{bin,tests,lib,sanitizer,rows}
 cp tree/cmake/dev/gpu/run.sh $folder/run

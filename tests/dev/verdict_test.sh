@@ -17,6 +17,7 @@ cat >tree/dev <<SH
 echo "\$1 \$2" >>"$work/calls"
 case \$1 in
   check) ! cat "$work/findings" 2>/dev/null; exit ;;
+  gpu) exit ;;
   planted) mkdir -p build/planted && cp "$work/out_of_date" build/planted; exit ;;
 esac
 while [[ \$1 != -R && \$1 != --output-junit ]]; do shift; done
@@ -236,6 +237,25 @@ expect "the tests on ARM are skipped without an emulator" \
   says '^##### skipped: tests on ARM: there is no qemu-user$'
 expect "the tests on ARM were not run without an emulator" bash -c '! grep -q ^arm calls'
 rm offline
+
+# Without the wheels of the CUDA toolkit, the kernels for GPUs are skipped by name.
+rm -rf kept calls
+mkdir tree/cmake/cuda
+echo 'compiler==1 --hash=sha256:0' >tree/cmake/cuda/requirements.txt
+run 0 tree/.ci/run
+expect "the kernels are skipped if no wheels can be fetched" says \
+  '^##### skipped: kernels for all GPUs: the wheels of the CUDA toolkit cannot be fetched$'
+expect "no kernels were compiled" bash -c '! grep -q ^gpu calls'
+folder=$(cd tree && source cmake/dev/cuda.sh && cuda_folder)
+mkdir -p "$folder" && touch "$folder/complete"
+run 0 tree/.ci/run
+expect "the kernels are compiled with a toolkit that was installed before" \
+  grep -qx 'gpu --all-architectures' calls
+rm calls
+run 0 tree/.ci/run
+expect "the kernels are not compiled again" says \
+  '^##### skipped: kernels for all GPUs: it has passed, and nothing in its list has changed$'
+rm -r tree/cmake/cuda
 
 # A lane that takes too long is stopped, and none of its processes remains.
 rm -r kept

@@ -36,7 +36,7 @@ TEST(DeviceBlock, HasOneOwner) {
   FakeDevice fake;
   DeviceBlock block = allocate_device(64);
   DeviceBlock other = std::move(block);
-  EXPECT_EQ(block.bytes().size(), 0U);
+  EXPECT_EQ(block.bytes().size(), 0U);  // NOLINT(bugprone-use-after-move): it is empty then.
   other = allocate_device(128);
   EXPECT_EQ(other.bytes().size(), 128U);
   EXPECT_EQ(fake.open_things(), 1U);

@@ -23,17 +23,22 @@ namespace {
 
 using testing::error_of;
 using testing::FakeDevice;
+using testing::FakeDeviceOptions;
 using testing::floats_of;
 using testing::OwnStream;
 using testing::pinned;
 
 constexpr std::size_t kCount = 30'007;
 
-std::vector<float> all_of(float value) { return std::vector<float>(kCount, value); }
+std::vector<float> all_of(float value) {
+  return std::vector<float>(kCount, value);  // NOLINT: braces would list two values.
+}
 
 // Two ranks that use this thread, one after the other.
 class CallerStreams : public ::testing::Test {
  protected:
+  explicit CallerStreams(const FakeDeviceOptions& options = {}) : fake_(options) {}
+
   static std::vector<Communicator> world_of_two(std::chrono::milliseconds deadline) {
     CommunicatorOptions options;
     options.plan = "ring";
@@ -136,6 +141,35 @@ TEST_F(CallerStreams, WaitForAResultInHostMemory) {
   request.wait();
   request.wait_on(stream.get());  // It is done.
   EXPECT_TRUE(stream.becomes_idle());
+}
+
+class StreamsThatCannotWait : public CallerStreams {
+ protected:
+  StreamsThatCannotWait() : CallerStreams({.waits_for_words = false}) {}
+};
+
+// The stream gets the copy after the result is there.
+TEST_F(StreamsThatCannotWait, LetTheHostWait) {
+  fake_.write(there_, all_of(1));
+  const Block result = pinned(kCount, 0);
+  OwnStream stream;
+  Request request = world_[0].all_reduce_async(there_, ReduceOp::kSum);
+  Request other = world_[1].all_reduce_async(here_, ReduceOp::kSum);
+  request.wait_on(stream.get());
+  EXPECT_TRUE(request.test());
+  stream.read(result, there_);
+  EXPECT_TRUE(stream.becomes_idle());
+  EXPECT_EQ(floats_of(result), all_of(3));
+  other.wait();
+}
+
+TEST_F(StreamsThatCannotWait, GetTheErrorOfTheCall) {
+  auto world = world_of_two(std::chrono::milliseconds(300));
+  OwnStream stream;
+  Request request = world[0].all_reduce_async(there_, ReduceOp::kSum);
+  const auto error = error_of([&] { request.wait_on(stream.get()); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kTimeout) << error->what();
 }
 
 // More operations than the queue has slots. Each step computes on a stream, and the host waits for

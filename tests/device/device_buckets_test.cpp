@@ -4,11 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,28 +80,37 @@ Outcome run_steps(Buckets& buckets, std::size_t rank, Write write, Read read) {
   return outcome;
 }
 
-Outcome run_on_host(Communicator& comm, const BucketOptions& options) {
-  GradientBuckets<float> buckets(comm, kGradientCounts, options);
-  return run_steps(
-      buckets, comm.rank(),
-      [&](std::size_t index, const std::vector<float>& values) {
-        std::ranges::copy(values, buckets.gradient(index).begin());
-      },
-      [&](std::size_t index) {
-        const auto gradient = buckets.gradient(index);
-        return std::vector<float>(gradient.begin(), gradient.end());
-      });
+template <class To, class From>
+std::vector<To> converted(std::span<From> values) {
+  std::vector<To> result;
+  for (const From& value : values) result.push_back(static_cast<To>(value));
+  return result;
 }
 
-Outcome run_on_device(FakeDevice& fake, Communicator& comm, const BucketOptions& options) {
-  const std::uint8_t device = comm.rank() == 1 ? 0 : 1;
-  DeviceGradientBuckets<float> buckets(comm, kGradientCounts, options, device);
+template <class T>
+Outcome run_on_host(Communicator& comm, const BucketOptions& options) {
+  GradientBuckets<T> buckets(comm, kGradientCounts, options);
   return run_steps(
       buckets, comm.rank(),
       [&](std::size_t index, const std::vector<float>& values) {
-        fake.write(buckets.gradient(index), values);
+        std::ranges::copy(converted<T>(std::span(values)), buckets.gradient(index).begin());
       },
-      [&](std::size_t index) { return fake.read(buckets.gradient(index)); });
+      [&](std::size_t index) { return converted<float>(buckets.gradient(index)); });
+}
+
+template <class T>
+Outcome run_on_device(FakeDevice& fake, Communicator& comm, const BucketOptions& options) {
+  const std::uint8_t device = comm.rank() == 1 ? 0 : 1;
+  DeviceGradientBuckets<T> buckets(comm, kGradientCounts, options, device);
+  return run_steps(
+      buckets, comm.rank(),
+      [&](std::size_t index, const std::vector<float>& values) {
+        fake.write(buckets.gradient(index), converted<T>(std::span(values)));
+      },
+      [&](std::size_t index) {
+        const std::vector<T> gradient = fake.read(buckets.gradient(index));
+        return converted<float>(std::span(gradient));
+      });
 }
 
 std::vector<Communicator> ring_world_of(
@@ -110,13 +121,14 @@ std::vector<Communicator> ring_world_of(
   return testing::tcp_world_of(size, options);
 }
 
+template <class T>
 std::vector<Outcome> outcomes_of(FakeDevice& fake, const BucketOptions& options, bool mixes) {
   auto world = ring_world_of(kBucketRanks);
   std::vector<Outcome> outcomes(kBucketRanks);
   testing::on_every_rank(world, [&](Communicator& comm) {
     outcomes[comm.rank()] = mixes && has_buckets_on_device(comm.rank())
-                                ? run_on_device(fake, comm, options)
-                                : run_on_host(comm, options);
+                                ? run_on_device<T>(fake, comm, options)
+                                : run_on_host<T>(comm, options);
   });
   return outcomes;
 }
@@ -126,14 +138,12 @@ void expect_same_bits(const std::vector<float>& a, const std::vector<float>& b) 
   EXPECT_TRUE(a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
 }
 
-class DeviceBuckets : public ::testing::TestWithParam<Codec> {};
-
-TEST_P(DeviceBuckets, HaveTheBitsOfBucketsInHostMemory) {
+// Runs all ranks with gradients in host memory, and then with those of two ranks on the device.
+template <class T>
+void expect_the_bits_of_the_host(const BucketOptions& options) {
   FakeDevice fake;
-  BucketOptions options = kBucketOptions;
-  options.codec = GetParam();
-  const auto host = outcomes_of(fake, options, false);
-  const auto mixed = outcomes_of(fake, options, true);
+  const auto host = outcomes_of<T>(fake, options, false);
+  const auto mixed = outcomes_of<T>(fake, options, true);
   for (std::size_t rank = 0; rank < kBucketRanks; ++rank) {
     for (std::size_t step = 0; step < kBucketSteps; ++step) {
       SCOPED_TRACE("rank " + std::to_string(rank) + ", step " + std::to_string(step));
@@ -148,6 +158,24 @@ TEST_P(DeviceBuckets, HaveTheBitsOfBucketsInHostMemory) {
     EXPECT_EQ(host[rank].state, mixed[rank].state);
   }
   EXPECT_EQ(fake.crime(), "");
+}
+
+class DeviceBuckets : public ::testing::TestWithParam<Codec> {};
+
+TEST_P(DeviceBuckets, HaveTheBitsOfBucketsInHostMemory) {
+  BucketOptions options = kBucketOptions;
+  options.codec = GetParam();
+  expect_the_bits_of_the_host<float>(options);
+}
+
+TEST(DeviceBucketsOfHalves, HaveTheBitsOfBucketsInHostMemory) {
+  for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMean}) {
+    SCOPED_TRACE(to_string(op));
+    BucketOptions options = kBucketOptions;
+    options.op = op;
+    expect_the_bits_of_the_host<Float16>(options);
+    expect_the_bits_of_the_host<Bfloat16>(options);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Codecs, DeviceBuckets,

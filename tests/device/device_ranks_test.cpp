@@ -14,6 +14,7 @@
 
 #include <rota/communicator.h>
 #include <rota/device_memory.h>
+#include <rota/gradient_buckets.h>
 
 #include "communicator/shared_world.h"
 #include "testing/error_of.h"
@@ -147,6 +148,32 @@ TEST(DeviceRanks, MoveValuesByEveryOtherCollective) {
     if (comm.rank() == 0) comm.send(values, 2);
     if (comm.rank() == 2) comm.receive(values, 0);
   });
+}
+
+// Each rank has one parameter where its model computes, and one in host memory.
+TEST(DeviceRanks, GetTheParametersOfOneRank) {
+  FakeDevice fake;
+  constexpr std::size_t kWeights = 1009;
+  auto world = world_of(3, "auto");
+  testing::on_every_rank(world, [&](Communicator& comm) {
+    const auto own = static_cast<float>(comm.rank());
+    std::vector<float> here(kWeights);
+    std::vector<double> biases(7);
+    const DeviceBlock block = allocate_device(kWeights * sizeof(float));
+    const DeviceSpan<float> there = block.as<float>();
+    for (const std::size_t root : {0, 1, 2}) {
+      here.assign(kWeights, own);
+      biases.assign(7, 10.0 + own);
+      fake.write(there, here);
+      const Values weights = uses_device(comm.rank()) ? Values(there) : Values(here);
+      broadcast_parameters(comm, {weights, biases}, root);
+      const auto expected = static_cast<float>(root);
+      const std::vector<float> after = uses_device(comm.rank()) ? fake.read(there) : here;
+      EXPECT_EQ(after, std::vector<float>(kWeights, expected)) << "from " << root;
+      EXPECT_EQ(biases, std::vector<double>(7, 10.0 + expected));
+    }
+  });
+  EXPECT_EQ(fake.crime(), "");
 }
 
 // Operations on host memory and on a device use the same connections. They keep their order.

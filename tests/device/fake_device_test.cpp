@@ -87,7 +87,7 @@ TEST_F(FakeDeviceTest, OrdersStreamsOnlyByEvents) {
   std::set<float> ordered_ends;
   for (int i = 0; i < 64; ++i) {
     const bool is_ordered = i % 2 == 0;
-    calls().copy(first.on(), there, &values[0], 4);
+    calls().copy(first.on(), there, values.data(), 4);
     if (is_ordered) {
       first.record(event);
       calls().wait_for(second.on(), event.handle());

@@ -23,8 +23,8 @@ namespace {
 using testing::TestDevice;
 
 const Dataset& digits() {
-  static const TrainAndTest all = read_idx_folder(testing::source_path("examples/mnist/data"));
-  return all.train;
+  static const TrainAndTest kAll = read_idx_folder(testing::source_path("examples/mnist/data"));
+  return kAll.train;
 }
 
 // The table in use, with or without graphs. It counts their launches.

@@ -32,7 +32,7 @@ class MemoryChecks : public ::testing::Test {
 
   // Counts what rota asks about addresses.
   static const cuda::Calls& counting_calls() {
-    static const cuda::Calls counting = [] {
+    static const cuda::Calls kCounting = [] {
       cuda::Calls calls = FakeDevice::calls();
       calls.find_memory = [](const void* address, cuda::Memory& memory,
                              std::uint8_t& device) noexcept {
@@ -42,8 +42,8 @@ class MemoryChecks : public ::testing::Test {
       };
       return calls;
     }();
-    cuda::use(counting);
-    return counting;
+    cuda::use(kCounting);
+    return kCounting;
   }
 
   // Returns how the call is refused; empty if it is accepted.

@@ -56,8 +56,8 @@ std::vector<Communicator> trainers_of(const SumWay& way) {
 }
 
 const Dataset& images() {
-  static const TrainAndTest all = read_idx_folder(testing::source_path("examples/mnist/data"));
-  return all.train;
+  static const TrainAndTest kAll = read_idx_folder(testing::source_path("examples/mnist/data"));
+  return kAll.train;
 }
 
 // One rank's model. The model computes gradients in memory of its own, and later finds the sums

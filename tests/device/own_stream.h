@@ -31,7 +31,9 @@ class OwnStream {
   }
 
   // Returns the cudaStream_t.
-  const void* get() const { return reinterpret_cast<const void*>(stream_.on().stream); }
+  const void* get() const {
+    return reinterpret_cast<const void*>(stream_.on().stream);  // NOLINT(performance-no-int-to-ptr)
+  }
 
   // Work that is put on the stream after shut() waits for open().
   void shut() { ASSERT_EQ(FakeDevice::calls().wait_for_word(stream_.on(), gate(), ++shut_), 0); }

@@ -103,7 +103,8 @@ class SimRank {
   void allocate_own() {
     const collectives::Plan& plan = planned_->plan;
     if (is_on_device_) {
-      planned_->staging = device::allocate_pinned(plan.staging_count * sizeof(float));
+      staging_ = device::allocate_pinned(plan.staging_count * sizeof(float));
+      operation_.staging = staging_.bytes().data();
       planned_->device_scratch = allocate_unwritten(plan.scratch_count);
       return;
     }
@@ -117,6 +118,7 @@ class SimRank {
   std::vector<transport::Channel*> channels_;
   std::array<std::vector<float>, 3> in_host_;
   std::array<DeviceBlock, 3> on_device_;
+  Block staging_;
   std::unique_ptr<PlannedCollective> planned_;
   collectives::Operation operation_;
   std::unique_ptr<collectives::Running> run_;

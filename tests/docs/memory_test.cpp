@@ -83,6 +83,26 @@ TEST(Memory, APlansTablesAndScratchAreAsSmallAsThePageSays) {
   EXPECT_GT(seen, 1000u);
 }
 
+// Eight operations run at the same time, and a segment of this test has 16 elements.
+TEST(Memory, APlanOfADeviceStagesFourSegmentsForEachConnection) {
+  constexpr std::size_t kSegment = 16;
+  for (const std::size_t n : {2, 3, 8, 32}) {
+    for (std::size_t rank = 0; rank < n; ++rank) {
+      for_every_plan(n, rank, [&](PlanRequest request, const Plan&) {
+        request.memory = MemoryKind::of_device(0);
+        request.segment_count = kSegment;
+        const Plan plan = collectives::make_plan(request);
+        const auto connections = std::ranges::count_if(
+            plan.lanes,
+            [](const collectives::Lane& lane) { return !collectives::is_local(lane.kind); });
+        EXPECT_LE(plan.staging_count, 4 * kSegment * static_cast<std::size_t>(connections));
+        const std::size_t most = request.algorithm == Algorithm::kRing ? 2 : 2 * (n - 1);
+        EXPECT_LE(static_cast<std::size_t>(connections), most);
+      });
+    }
+  }
+}
+
 // Each rank's chunk has 16 pieces.
 TEST(Memory, ACodedPlanIsAsSmallAsThePageSays) {
   for (const std::size_t n : {2, 3, 8, 32}) {

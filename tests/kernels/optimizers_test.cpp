@@ -1,7 +1,9 @@
-// Tests the kernels of optimizers: every variant must give the bits of "scalar", for every count,
-// alignment and value.
+// Tests the kernels of optimizers, and of the squared norm: every variant must give the bits of
+// "scalar", for every count, alignment and value.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@ namespace {
 
 using testing::any_values;
 using testing::awkward_counts;
+using testing::norm_in_order;
 using testing::same;
 using testing::supported;
 
@@ -117,6 +120,43 @@ TYPED_TEST(OptimizersTest, ScalarFollowsAdam) {
   EXPECT_EQ(mean_square, (std::vector<T>{64, 128}));
   // sqrt(64 · 0.5) is no whole number; sqrt(128 · 0.5) + 2 is 10, and 8 · -5 / 10 is -4.
   EXPECT_EQ(values[1], -4);
+}
+
+// The squares round, so that another order of the additions would have other bits.
+TYPED_TEST(OptimizersTest, AddsSquaresInOneOrder) {
+  using T = TypeParam;
+  std::vector<std::size_t> counts = awkward_counts();
+  counts.insert(counts.end(), {0, 1023, 1025, kNormBlock, kNormBlock + 1, 5 * kNormBlock - 3,
+                               kNormThreads * kNormBlock + 1});
+  for (const std::size_t count : counts) {
+    std::vector<T> values(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      values[i] = static_cast<T>(std::sin(static_cast<double>(i) + 1));
+    }
+    const double expected = norm_in_order(values);
+    for (const Optimizers* row : supported<Optimizers>()) {
+      EXPECT_EQ(row->updates<T>().squared_norm(values.data(), count), expected)
+          << row->variant->name << ", count " << count;
+    }
+  }
+}
+
+// Small integers: no addition rounds, so the sum is known.
+TYPED_TEST(OptimizersTest, SumsSquaresInDouble) {
+  using T = TypeParam;
+  const Updates<T>& updates = reference<Optimizers>().updates<T>();
+  for (const std::size_t count : {0, 1, 7, 9, 1000, 9000}) {
+    std::vector<T> values(count);
+    double expected = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      values[i] = static_cast<T>(i % 11) - 5;
+      expected += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+    }
+    EXPECT_EQ(updates.squared_norm(values.data(), count), expected) << count;
+  }
+  const std::vector<float> large(3, std::numeric_limits<float>::max());
+  const auto& of_floats = reference<Optimizers>().updates<float>();
+  EXPECT_TRUE(std::isfinite(of_floats.squared_norm(large.data(), large.size())));
 }
 
 }  // namespace

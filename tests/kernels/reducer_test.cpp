@@ -105,8 +105,7 @@ float mean_by_hand(const std::vector<float>& of_ranks) {
 }
 
 float mean_of_halves(const Reductions& reductions, const std::vector<float>& of_ranks) {
-  std::vector<Float16> halves;
-  for (const float value : of_ranks) halves.emplace_back(value);
+  const std::vector<Float16> halves(of_ranks.begin(), of_ranks.end());
   return static_cast<float>(reduced(reductions, ReduceOp::kMean, halves));
 }
 

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/norm_order.h"
 #include "kernels/variant.h"
 
 namespace rota::kernels::testing {
@@ -103,6 +104,33 @@ T expected_of(ReduceOp op, T a, T b, double factor) {
   } else {
     return combine_integers(op, a, b);
   }
+}
+
+// Adds up squares in the order of norm_order.h, in another way: element by element.
+template <class T>
+double norm_in_order(const std::vector<T>& values) {
+  const auto halved = [](std::vector<double> sums) {
+    while (sums.size() > 1) {
+      const std::size_t half = sums.size() / 2;
+      for (std::size_t i = 0; i < half; ++i) sums[i] += sums[half + i];
+      sums.resize(half);
+    }
+    return sums[0];
+  };
+  std::vector<double> totals(kNormThreads);
+  for (std::size_t block = 0; block * kNormBlock < values.size(); ++block) {
+    std::vector<double> lanes(kNormLanes * kNormThreads);
+    for (std::size_t i = 0; i < kNormBlock && block * kNormBlock + i < values.size(); ++i) {
+      const double value = values[block * kNormBlock + i];
+      lanes[i % lanes.size()] += value * value;
+    }
+    std::vector<double> sums(kNormThreads);
+    for (std::size_t i = 0; i < kNormThreads; ++i) {
+      sums[i] = lanes[4 * i] + lanes[4 * i + 1] + lanes[4 * i + 2] + lanes[4 * i + 3];
+    }
+    totals[block % kNormThreads] += halved(sums);
+  }
+  return halved(totals);
 }
 
 // Returns the rows of a table of kernels that this machine can run.

@@ -60,7 +60,8 @@ class CommaLocale {
       bytes.insert(bytes.end(), first, first + count);
     };
     add(kWords, sizeof kWords);
-    add(",\0\0", 4);  // A comma and two empty items. Each has a zero at its end.
+    // A comma and two empty items. Each has a zero at its end.
+    add(",\0\0", 4);  // NOLINT(bugprone-string-literal-with-embedded-nul)
     add(kWide, sizeof kWide);
     add("UTF-8", 6);
     return bytes;

@@ -4,6 +4,6 @@
 
 extern "C" __attribute__((visibility("default"))) const rota::cuda::Calls*
 rota_calls_of_cuda() noexcept {
-  static const rota::testing::FakeDevice devices;
+  static const rota::testing::FakeDevice kDevices;
   return &rota::testing::FakeDevice::calls();
 }

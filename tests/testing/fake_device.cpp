@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "device/calls.h"
 #include "testing/fake_inside.h"
 #include "testing/fake_search.h"
 #include "testing/fake_state.h"
@@ -171,6 +172,7 @@ void add_waits(Calls& calls) {
     State& own = state();
     const std::scoped_lock lock(own.mutex);
     if (const int error = own.begin(FakeCall::kWait); error != 0) return error;
+    if (!own.options.waits_for_words) return device::kNotSupported;
     if (!own.inside(word, sizeof(*word))) return kInvalid;
     return own.add(on, {.piece = [](State&) { return true; }, .version = number, .word = word});
   };

@@ -42,6 +42,7 @@ struct FakeDeviceOptions {
   std::size_t room = std::size_t{1} << 30;            // Bytes of each device.
   bool reuses_addresses = false;                      // Of memory that was given back …
   bool moves_addresses = false;                       // … on this device or another one.
+  bool waits_for_words = true;                        // Streams can wait for memory of the host.
   std::size_t bytes_a_millisecond = ~std::size_t{0};  // The rate of copies, with a thread.
 };
 

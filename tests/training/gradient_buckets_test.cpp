@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <string_view>
 
 #include "testing/serial_coded_ring.h"
 #include "training/thread_ranks.h"
@@ -20,12 +21,18 @@ using testing::on_every_rank;
 const std::vector<std::size_t> kCounts = {3, 100, 1, 0, 50, 17, 64, 200, 5};
 const BucketOptions kSmallBuckets{.first_bucket_bytes = 64, .bucket_bytes = 512};
 
+// Returns a small number, which all element types hold exactly.
+template <class T>
+T exact(std::size_t value) {
+  return static_cast<T>(static_cast<float>(value));
+}
+
 // Fills a gradient with small integers, whose sums are exact.
 template <class T>
 void fill(const GradientBuckets<T>& buckets, std::size_t index, std::size_t rank) {
   const std::span<T> gradient = buckets.gradient(index);
   for (std::size_t i = 0; i < gradient.size(); ++i) {
-    gradient[i] = static_cast<T>((rank + 1) * (index + i % 7));
+    gradient[i] = exact<T>((rank + 1) * (index + i % 7));
   }
 }
 
@@ -34,7 +41,7 @@ void expect_sum(const GradientBuckets<T>& buckets, std::size_t index, std::size_
   const std::span<T> gradient = buckets.gradient(index);
   const std::size_t factor = world_size * (world_size + 1) / 2;
   for (std::size_t i = 0; i < gradient.size(); ++i) {
-    ASSERT_EQ(gradient[i], static_cast<T>(factor * (index + i % 7)));
+    ASSERT_EQ(gradient[i], exact<T>(factor * (index + i % 7)));
   }
 }
 
@@ -47,7 +54,7 @@ void expect_sums(const GradientBuckets<T>& buckets, std::size_t world_size) {
 
 template <class T>
 class GradientBucketsTest : public ::testing::Test {};
-using Elements = ::testing::Types<float, double>;
+using Elements = ::testing::Types<float, double, Float16, Bfloat16>;
 TYPED_TEST_SUITE(GradientBucketsTest, Elements);
 
 TYPED_TEST(GradientBucketsTest, SumOverAllRanksStepAfterStep) {
@@ -240,9 +247,9 @@ struct Stranger {
   std::vector<T> weights = std::vector<T>(100);
   std::vector<T> biases = std::vector<T>(7);
 
-  void work(T value) {
-    std::fill(weights.begin(), weights.end(), value);
-    std::fill(biases.begin(), biases.end(), 2 * value);
+  void work(std::size_t value) {
+    std::ranges::fill(weights, exact<T>(value));
+    std::ranges::fill(biases, exact<T>(2 * value));
   }
 };
 
@@ -250,18 +257,16 @@ TYPED_TEST(GradientBucketsTest, SumGradientsThatStayWhereTheyAre) {
   on_every_rank(3, [](Communicator& communicator) {
     Stranger<TypeParam> model;
     GradientBuckets<TypeParam> buckets(communicator, {model.weights, model.biases}, kSmallBuckets);
-    for (int step = 1; step <= 3; ++step) {
-      model.work(static_cast<TypeParam>(step * static_cast<int>(communicator.rank() + 1)));
+    for (std::size_t step = 1; step <= 3; ++step) {
+      model.work(step * (communicator.rank() + 1));
       buckets.begin_step(1);
       buckets.ready(1);
       buckets.ready(0);
       buckets.wait();
       buckets.wait();  // A second wait copies nothing.
-      const auto sum = static_cast<TypeParam>(6 * step);
-      EXPECT_THAT(model.weights, ::testing::Each(sum));
-      EXPECT_THAT(model.biases, ::testing::Each(2 * sum));
-      EXPECT_EQ(buckets.copied_bytes(),
-                static_cast<std::size_t>(step) * 2 * 107 * sizeof(TypeParam))
+      EXPECT_THAT(model.weights, ::testing::Each(exact<TypeParam>(6 * step)));
+      EXPECT_THAT(model.biases, ::testing::Each(exact<TypeParam>(12 * step)));
+      EXPECT_EQ(buckets.copied_bytes(), step * 2 * 107 * sizeof(TypeParam))
           << "each way, each step";
     }
   });
@@ -273,14 +278,14 @@ TYPED_TEST(GradientBucketsTest, CopyWhatIsAttachedAndNothingElse) {
     GradientBuckets<TypeParam> buckets(communicator, counts, kSmallBuckets);
     std::vector<TypeParam> biases(7);
     buckets.attach(1, biases);
-    std::fill(biases.begin(), biases.end(), TypeParam{3});
-    std::ranges::fill(buckets.gradient(0), TypeParam{4});
+    std::ranges::fill(biases, exact<TypeParam>(3));
+    std::ranges::fill(buckets.gradient(0), exact<TypeParam>(4));
     buckets.begin_step(1);
     buckets.ready(1);
     buckets.ready(0);
     buckets.wait();
-    EXPECT_THAT(biases, ::testing::Each(TypeParam{6}));
-    EXPECT_THAT(buckets.gradient(0), ::testing::Each(TypeParam{8}));
+    EXPECT_THAT(biases, ::testing::Each(exact<TypeParam>(6)));
+    EXPECT_THAT(buckets.gradient(0), ::testing::Each(exact<TypeParam>(8)));
     EXPECT_EQ(buckets.copied_bytes(), 2 * 7 * sizeof(TypeParam));
   });
 }
@@ -474,11 +479,12 @@ TEST(GradientBuckets, RefuseToWaitForABucketThatDoesNotExist) {
             "there is no bucket 0: there are 0 buckets, numbered from 0");
 }
 
-TEST(GradientBuckets, RefuseACodecOfDouble) {
+TEST(GradientBuckets, RefuseACodecOfOtherTypesThanFloat) {
   Communicator alone{CommunicatorOptions{}};
-  EXPECT_EQ(
-      refusal_of([&] { GradientBuckets<double>(alone, kCounts, {.codec = Codec::kBfloat16}); }),
-      "codecs are for gradients of float32");
+  const BucketOptions coded{.codec = Codec::kBfloat16};
+  constexpr std::string_view kReason = "codecs are for gradients of float32";
+  EXPECT_EQ(refusal_of([&] { GradientBuckets<double>(alone, kCounts, coded); }), kReason);
+  EXPECT_EQ(refusal_of([&] { GradientBuckets<Float16>(alone, kCounts, coded); }), kReason);
 }
 
 TEST(GradientBuckets, RefuseBucketsWithoutRoom) {

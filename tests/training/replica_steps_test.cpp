@@ -7,13 +7,11 @@
 #include <array>
 #include <cmath>
 #include <latch>
-#include <limits>
 #include <numeric>
 #include <vector>
 
 #include <rota/replica.h>
 
-#include "training/squared_norm.h"
 #include "training/thread_ranks.h"
 
 namespace rota {
@@ -323,20 +321,6 @@ TEST(Gradients, OfTheLastStepAreSumsOverTheSamplesOfAllRanks) {
       }
     }
   });
-}
-
-TEST(SquaredNorm, IsTheSumOfSquaresInDouble) {
-  for (const std::size_t count : {0, 1, 7, 8, 9, 1000}) {
-    std::vector<float> values(count);
-    double expected = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      values[i] = static_cast<float>(i % 11) - 5;
-      expected += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-    }
-    EXPECT_EQ(training::squared_norm<float>(values), expected) << count;
-  }
-  const std::vector<float> large(3, std::numeric_limits<float>::max());
-  EXPECT_TRUE(std::isfinite(training::squared_norm<float>(large)));
 }
 
 }  // namespace

@@ -182,6 +182,20 @@ TEST(Replica, RefusesAnotherOptimizerOnEveryRank) {
       "but rank 0 has optimizer sgd, learning rate 0.2, momentum 0, weight decay 0");
 }
 
+// A replica divides gradients by the number of samples of all ranks.
+TEST(Replica, RefusesBucketsOfMeans) {
+  Communicator alone;
+  ReplicaOptions options;
+  options.buckets.op = ReduceOp::kMean;
+  try {
+    const Replica<float> replica(alone, small_model<float>(), options);
+    FAIL() << "it was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("BucketOptions::op must be sum, not mean"));
+  }
+}
+
 TEST(Replica, RefusesOtherClippingOnEveryRank) {
   expect_mismatch(
       [](Communicator& communicator) {

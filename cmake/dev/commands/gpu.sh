@@ -68,8 +68,16 @@ build_gpu_folder() {
   {
     tar -C build -I 'xz -T0 -1' -cf "$gpu_archive.part" gpu && mv "$gpu_archive.part" "$gpu_archive"
   } || die "gpu: $gpu_archive cannot be packed"
+  require_small "$gpu_archive"
   say "copy $gpu_archive ($(du -h "$gpu_archive" | cut -f 1), $(du -sh "$gpu_folder" | cut -f 1) when \
 unpacked) to a machine with a GPU, unpack it there with 'tar -xf', and start gpu/run"
+}
+
+# require_small FILE fails if an archive is too large to be copied to a machine quickly.
+require_small() {
+  local megabytes=$(($(stat -c %s "$1") / 1000000))
+  ((megabytes < 50)) || die "gpu: $1 has $megabytes MB, and 50 MB are too many to be copied \
+quickly: see what 'tar -tvf' lists"
 }
 
 # copy_libraries copies the libraries that the programs are linked with, except those of the C

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Tests and measures rota on a GPU, in ten minutes at most: the tests with the label gpu, the kernels
-# under compute-sanitizer, and the figures of the page about GPUs. ./dev gpu --build has put this
-# script into a folder, with programs and libraries. Besides this folder it needs the GPU's driver, a
-# C library as new as that of the build, for models cuBLAS, and for the figures of NCCL NCCL: those
-# of the system, or of Python's wheels, which PyTorch brings. It installs nothing and uses no network.
+# Tests and measures rota on a GPU, in six minutes at most (ROTA_GPU_MINUTES sets another limit):
+# the tests with the label gpu, the kernels under compute-sanitizer, and the figures of the page
+# about GPUs. ./dev gpu --build has put this script into a folder, with programs and libraries.
+# Besides this folder it needs the GPU's driver, a C library as new as that of the build, for models
+# cuBLAS, and for the figures of NCCL NCCL: those of the system, or of Python's wheels, which PyTorch
+# brings. It installs nothing and uses no network.
 #
 # usage: run [RESULTS]
 # RESULTS is the folder of the results, by default the folder results beside this script. It ends
@@ -11,7 +12,7 @@
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 results=${1:-$here/results}
-most_seconds=600
+most_seconds=$((${ROTA_GPU_MINUTES:-6} * 60))
 verdict=0
 
 # shellcheck source=../../../benchmarks/pages/head.sh
@@ -35,7 +36,7 @@ for folder in nvidia.__path__:
         print(":" + os.path.dirname(file))' "$1" 2>/dev/null | head -n 1
 }
 
-# limited SECONDS COMMAND... ends the command after this time, or when the ten minutes are over.
+# limited SECONDS COMMAND... ends the command after this time, or when the minutes are over.
 limited() {
   local left=$((most_seconds - SECONDS))
   ((left > 5)) || { echo "the $most_seconds seconds are over: $2" >&2 && return 124; }

@@ -117,7 +117,8 @@ struct Calls {
 
   // For streams that wait for rota. Later operations of the stream start when the word, which is in
   // pinned memory and which the host changes, has come to `number`: when *word - number, as a
-  // signed number, is not negative.
+  // signed number, is not negative. Returns 801, cudaErrorNotSupported, if streams of the device
+  // cannot do so.
   int (*wait_for_word)(const On& on, const std::uint64_t* word,
                        std::uint64_t number) noexcept = nullptr;
   // For the search for devices. No function but load_kernels() uses memory of a device.

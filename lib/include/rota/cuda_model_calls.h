@@ -122,8 +122,8 @@ struct ModelCalls {
              const SgdStep& step) noexcept = nullptr;
   int (*adam)(const On& on, float* values, float* mean, float* mean_square, const float* gradient,
               std::size_t count, const AdamStep& step) noexcept = nullptr;
-  // Sets *result to the sum of the squares of `values`, in double, in an order that depends on
-  // `count` alone. The function uses `work`, norm_sums(count) elements.
+  // Sets *result to the sum of the squares of `values`, in double, with the bits of the host's sum.
+  // The function uses `work`, norm_sums(count) elements.
   int (*squared_norm)(const On& on, double* result, double* work, const float* values,
                       std::size_t count) noexcept = nullptr;
 };

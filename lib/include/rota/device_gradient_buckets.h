@@ -20,9 +20,9 @@
 
 namespace rota {
 
-// T is float or double. Only the values of gradients are on the device: the number of samples and
-// the further sums of a step are the host's. One thread at a time may use this object: the thread
-// that uses the Communicator.
+// T is float, double, Float16 or Bfloat16. Only the values of gradients are on the device: the
+// number of samples and the further sums of a step are the host's. One thread at a time may use
+// this object: the thread that uses the Communicator.
 template <class T>
 class ROTA_EXPORT DeviceGradientBuckets {
  public:
@@ -43,6 +43,9 @@ class ROTA_EXPORT DeviceGradientBuckets {
   // write there from the end of a step until ready(index) in the next step. Requires index < the
   // number of gradients.
   DeviceSpan<T> gradient(std::size_t index) const noexcept;
+
+  // Returns all values of `bucket`, as GradientBuckets does.
+  DeviceSpan<T> bucket_values(std::size_t bucket) const noexcept;
 
   // From now on, a bucket is sent when all work is done that was on `stream`, a cudaStream_t of the
   // device, at the call of ready() that filled the bucket. Without this call, ready() requires that
@@ -94,5 +97,7 @@ class ROTA_EXPORT DeviceGradientBuckets {
 
 extern template class DeviceGradientBuckets<float>;
 extern template class DeviceGradientBuckets<double>;
+extern template class DeviceGradientBuckets<Float16>;
+extern template class DeviceGradientBuckets<Bfloat16>;
 
 }  // namespace rota

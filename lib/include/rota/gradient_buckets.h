@@ -18,6 +18,8 @@
 #include <rota/codec.h>
 #include <rota/communicator.h>
 #include <rota/export.h>
+#include <rota/float16.h>
+#include <rota/reduce_op.h>
 #include <rota/step_guard.h>
 #include <rota/training_state.h>
 
@@ -33,6 +35,11 @@ struct BucketOptions {
   // true, in as much memory as the gradients take. Stochastic rounding depends on the step and the
   // bucket, not on other calls of the communicator.
   std::optional<Codec> codec{};
+
+  // kSum or kMean, the same on every rank. With kMean, gradients become means over ranks in place
+  // of sums, whatever the numbers of samples. A sum of Float16 is infinite above 65504, but a mean
+  // is not: ranks scale their values first (see ReduceOp::kMean).
+  ReduceOp op = ReduceOp::kSum;
 };
 
 // The position of each gradient in one contiguous range of elements.
@@ -53,17 +60,18 @@ ROTA_EXPORT BucketLayout lay_out_buckets(std::span<const std::size_t> counts,
 
 class ROTA_HIDDEN BucketOrder;  // Internal to the library.
 
-// T is float or double. A gradient is either a view into its bucket, which needs no copy, or
-// attached. An attached gradient is in the caller's memory, and is copied into its bucket and back.
-// No two gradients may overlap in memory: values in both would be summed twice. So the gradient of
-// weights that a model uses in several places (tied weights) is one gradient. One thread at a time
-// may use this object: the thread that uses the Communicator.
+// T is float, double, Float16 or Bfloat16. A gradient is either a view into its bucket, which needs
+// no copy, or attached. An attached gradient is in the caller's memory, and is copied into its
+// bucket and back. No two gradients may overlap in memory: values in both would be summed twice. So
+// the gradient of weights that a model uses in several places (tied weights) is one gradient. One
+// thread at a time may use this object: the thread that uses the Communicator.
 template <class T>
 class ROTA_EXPORT GradientBuckets {
  public:
   // `counts` are the element counts of the gradients in forward order, the same on every rank.
   // `communicator` is borrowed, and must outlive this object. Not collective. Throws Error
-  // kInvalidArgument for bucket bytes of 0 and for a codec with T = double; kNoMemory.
+  // kInvalidArgument for bucket bytes of 0, for a codec if T is not float, and for another op than
+  // kSum and kMean; kNoMemory.
   GradientBuckets(Communicator& communicator, std::span<const std::size_t> counts,
                   const BucketOptions& options = {});
 
@@ -82,6 +90,10 @@ class ROTA_EXPORT GradientBuckets {
   // caller may write to it from the end of a step until ready(index) in the next step. Requires
   // index < the number of gradients.
   std::span<T> gradient(std::size_t index) const noexcept;
+
+  // Returns all values of `bucket`: its gradients at their places in the layout, and zeros between
+  // them. Requires that there is such a bucket.
+  std::span<T> bucket_values(std::size_t bucket) const noexcept;
 
   // From now on, gradient `index` is in the memory `gradient`, which is borrowed. ready() copies
   // the gradient into its bucket, and the wait for that bucket copies the sum back. Must not be
@@ -159,6 +171,8 @@ class ROTA_EXPORT GradientBuckets {
 
 extern template class GradientBuckets<float>;
 extern template class GradientBuckets<double>;
+extern template class GradientBuckets<Float16>;
+extern template class GradientBuckets<Bfloat16>;
 
 // Gives every rank the `parameters` of rank `root`, so that all models start equal. Collective:
 // every rank must call it. Ranks first compare counts and types. If counts or types differ, throws

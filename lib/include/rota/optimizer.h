@@ -61,6 +61,10 @@ class ROTA_EXPORT Optimizer {
   void update(std::size_t index, std::span<T> values, std::span<const T> gradient,
               T gradient_scale) noexcept;
 
+  // Returns the sum of the squares of `values`, computed in double. The order of the additions, and
+  // so the bits, depend on the number of values alone.
+  double squared_norm(std::span<const T> values) const noexcept;
+
   // Updates `count` parameters on a device, by work that is put on a stream. All arrays are memory
   // of this device. `kept` has kept_count() of them, zeroed before the first step: what the
   // optimizer keeps for these parameters. Requires that T is float. Throws Error kSystem.

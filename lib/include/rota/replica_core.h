@@ -35,7 +35,7 @@ struct Agreement {
 
 struct ReplicaOptions {
   OptimizerOptions optimizer;
-  BucketOptions buckets;
+  BucketOptions buckets;   // Of sums: another op than kSum is an Error kInvalidArgument.
   std::uint64_t seed = 0;  // For the initial parameters.
 
   // The largest Euclidean norm of the mean gradient, over all parameters together. A gradient with
@@ -135,6 +135,7 @@ class ROTA_EXPORT ReplicaCore {
   void make_device_replica(const cuda::On& stream, const BucketOptions& buckets);
   void update(std::uint64_t world_sample_count, const StepPlace& place);
   double clipping_factor(std::uint64_t world_sample_count, const StepPlace& place);
+  double squared_norm();  // Of all gradients, on the host.
   void wait_for(std::size_t parameter);
   void check_finite(const char* what, double value, const StepPlace& place);
 

@@ -32,7 +32,8 @@ class ROTA_EXPORT Request {
   // cudaStream_t of the device with this number; null is CUDA's default stream. The host does not
   // wait. If the collective fails, the stream goes on all the same, with unspecified values, and
   // wait() throws. If data moves only in calls of the program, as over MPI below
-  // MPI_THREAD_MULTIPLE, this function waits as wait() does. Until the collective has finished,
+  // MPI_THREAD_MULTIPLE, or if streams of the device cannot wait for memory of the host, this
+  // function waits as wait() does. Until the collective has finished,
   // free no memory of the device: CUDA would wait for the stream, and rota for CUDA. Throws Error
   // kInvalidArgument if no library for devices is in use, and for a stream that is none of this
   // device or was destroyed; kNoMemory; kSystem if CUDA fails.

@@ -1,6 +1,7 @@
 // Has the loops of optimizers.h, written once for all instruction sets. The including file first
 // defines what lanes.h and update_steps.h need.
 #pragma once
+#include "kernels/cpu/norm_loops.h"
 #include "kernels/lanes.h"
 #include "kernels/optimizers.h"
 #include "kernels/update_steps.h"
@@ -80,8 +81,9 @@ ROTA_TARGET void adam_update(T* values, T* mean, T* mean_square, const T* gradie
 }
 
 constexpr Optimizers make_optimizers(const Variant& variant) noexcept {
-  return {
-      &variant, {sgd_update<float>, adam_update<float>}, {sgd_update<double>, adam_update<double>}};
+  return {&variant,
+          {sgd_update<float>, adam_update<float>, squared_norm<float>},
+          {sgd_update<double>, adam_update<double>, squared_norm<double>}};
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "kernels/codings.h"
 #include "kernels/cuda/model_launches.h"
+#include "kernels/norm_order.h"
 #include "kernels/optimizers.h"
 #include "kernels/reductions.h"
 
@@ -42,13 +43,13 @@ using Scale = Status (*)(const Queue& queue, std::byte* values, std::size_t coun
 using Cast = Status (*)(const Queue& queue, std::byte* to, const std::byte* from,
                         std::size_t count) noexcept;
 
-// Writes the sum of the squares of `values` to *result, in double. sums has norm_sums(count)
-// elements, which the kernels use. The order of the additions depends on `count` alone. Requires
-// that `result` and `sums` have the alignment of double.
+// Writes the sum of the squares of `values` to *result, as kernels::Updates returns it. sums has
+// norm_sums(count) elements, which the kernels use. Requires that `result` and `sums` have the
+// alignment of double.
 using SquaredNorm = Status (*)(const Queue& queue, double* result, double* sums,
                                const std::byte* values, std::size_t count) noexcept;
 
-inline constexpr std::size_t kNormBlock = 4096;  // So many elements give one of the sums.
+// Returns the number of blocks, each of which gives a sum.
 constexpr std::size_t norm_sums(std::size_t count) noexcept {
   return (count + kNormBlock - 1) / kNormBlock;
 }

@@ -1,13 +1,12 @@
-// Adds up the squares of an array on a GPU, in one order for each count. Each block of elements
+// Adds up the squares of an array on a GPU, in the order of norm_order.h. Each block of elements
 // gives a sum. A second kernel adds these sums.
 #pragma once
 #include "kernels/cuda/elements.h"
 #include "kernels/cuda/granules.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/norm_order.h"
 
 namespace rota::kernels::cuda {
-
-inline constexpr unsigned kNormThreads = 256;
 
 // Adds the upper half of the threads' sums to the lower half, until one sum is left. There are
 // kHalvings phases of it.
@@ -26,7 +25,7 @@ template <class T>
 struct SumOfSquares {
   static constexpr unsigned kThreads = kNormThreads;
   static constexpr unsigned kPhases = 1 + kHalvings;
-  static constexpr unsigned kLanes = 4;
+  static constexpr unsigned kLanes = kNormLanes;
   static constexpr unsigned kTurns = kNormBlock / (kThreads * kLanes);
   struct Shared {
     double sums[kThreads];

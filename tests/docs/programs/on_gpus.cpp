@@ -1,6 +1,6 @@
 // Trains on a GPU if this process sees one, and otherwise on the CPU.
+#include <rota/communicator.h>
 #include <rota/devices.h>
-#include <rota/strategy.h>
 #include <rota/trainer.h>
 
 #include <cstdio>
@@ -38,10 +38,9 @@ rota::Dataset draw_images() {
   return data;
 }
 
-void train(rota::Communicator& ranks) {
+void train(rota::Communicator& ranks, rota::MemoryKind place) {
   const rota::Dataset data = draw_images();
-  rota::Model<float> model(data.shape, {rota::dense(8), rota::relu(), rota::dense(2)},
-                           find_place());
+  rota::Model<float> model(data.shape, {rota::dense(8), rota::relu(), rota::dense(2)}, place);
   rota::TrainerOptions options;
   options.epochs = 20;
   options.batch_size = 10;  // Of one rank, not of all.
@@ -51,4 +50,8 @@ void train(rota::Communicator& ranks) {
   trainer.run();
 }
 
-int main() { rota::MultiWorkerStrategy().run(train); }
+int main() {
+  const rota::MemoryKind place = find_place();  // Before there is a communicator.
+  rota::Communicator ranks;
+  train(ranks, place);
+}

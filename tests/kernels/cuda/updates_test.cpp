@@ -11,6 +11,8 @@
 namespace rota::kernels::cuda::testing {
 namespace {
 
+using kernels::testing::norm_in_order;
+
 constexpr std::size_t kUpdatedCounts[] = {1, 3, 4, 17, 100, 3001};
 
 template <class T>
@@ -84,33 +86,9 @@ TYPED_TEST(GpuUpdates, ByAdamHaveTheBitsOfScalar) {
       });
 }
 
-// Adds in the order that norms.h describes, in another way: element by element.
-template <class T>
-double norm_in_order(const std::vector<T>& values) {
-  constexpr std::size_t kThreads = 256;
-  const auto halved = [](std::vector<double> sums) {
-    while (sums.size() > 1) {
-      const std::size_t half = sums.size() / 2;
-      for (std::size_t i = 0; i < half; ++i) sums[i] += sums[half + i];
-      sums.resize(half);
-    }
-    return sums[0];
-  };
-  std::vector<double> totals(kThreads);
-  for (std::size_t block = 0; block * kNormBlock < values.size(); ++block) {
-    std::vector<double> lanes(4 * kThreads);
-    for (std::size_t i = 0; i < kNormBlock && block * kNormBlock + i < values.size(); ++i) {
-      const double value = values[block * kNormBlock + i];
-      lanes[i % lanes.size()] += value * value;
-    }
-    std::vector<double> sums(kThreads);
-    for (std::size_t i = 0; i < kThreads; ++i) {
-      sums[i] = lanes[4 * i] + lanes[4 * i + 1] + lanes[4 * i + 2] + lanes[4 * i + 3];
-    }
-    totals[block % kThreads] += halved(sums);
-  }
-  return halved(totals);
-}
+// A thread of the second kernel then adds the sums of two blocks.
+constexpr std::size_t kMoreBlocksThanThreads = kNormThreads * kNormBlock + 1;
+constexpr std::size_t kNormCounts[] = {0, 1, 4, 1023, 4096, 4097, 20000, kMoreBlocksThanThreads};
 
 template <class T>
 class GpuNorms : public ::testing::Test {};
@@ -118,7 +96,7 @@ TYPED_TEST_SUITE(GpuNorms, RealTypes);
 
 TYPED_TEST(GpuNorms, AreAddedInOneOrder) {
   using T = TypeParam;
-  for (const std::size_t count : {0, 1, 4, 1023, 4096, 4097, 20000}) {
+  for (const std::size_t count : kNormCounts) {
     std::vector<T> values(count);
     double exact = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -127,7 +105,10 @@ TYPED_TEST(GpuNorms, AreAddedInOneOrder) {
     }
     const double expected = norm_in_order(values);
     EXPECT_NEAR(expected, exact, 1e-12 * exact);
+    EXPECT_EQ(expected,
+              reference<Optimizers>().template updates<T>().squared_norm(values.data(), count));
     for (const std::size_t shift : {0, 8, 1}) {
+      if (shift > 0 && count == kMoreBlocksThanThreads) break;  // This would take long.
       SCOPED_TRACE("count " + std::to_string(count) + ", shift " + std::to_string(shift));
       in_every_way([&](const Queue& queue) {
         Guarded<T> from(values, shift);
