@@ -68,7 +68,7 @@ void require_sums(const Group& group, Sums& sums, std::size_t count) {
   fill(sums, count, static_cast<float>(group.rank() + 1));
   sum_all(sums, count);
   const std::size_t ranks = group.world_size();
-  const auto expected = static_cast<float>(ranks * (ranks + 1) / 2);
+  const auto expected = static_cast<float>(ranks * (ranks + 1)) / 2;
   for (std::size_t index = 0; index < count; ++index) {
     for (const float value : sums.gradient(index)) {
       if (value == expected) continue;

@@ -27,7 +27,6 @@ lint_keys() {
         gsub(/^ *"[a-z]*": "|",?$/, "")
         if (!is_file) command = $0
         else if (command ~ / -fsanitize=/) next  # The simulation compiles lib/ a second time.
-        else if (command ~ /\/nvcc /) next  # clang-tidy sees these kernels as plain C++.
         else if ((!/^build\// || /\/units\//) && !seen[$0]++) print $0 "\t" command
       }' build/tidy/compile_commands.json >"$folder/commands" &&
     mkdir "$folder/files" &&

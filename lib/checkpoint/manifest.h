@@ -56,8 +56,8 @@ struct Manifest {
   std::vector<std::size_t> ranks;  // Ascending. The ranks whose own state is in the folder.
   // Ascending. The ranks that had a state of their own, in this folder or in that of another host.
   std::vector<std::size_t> stateful_ranks;
-  std::vector<Fact> facts;         // What all ranks share, in the order of the state.
-  std::vector<Counter> counters;   // The same.
+  std::vector<Fact> facts;          // What all ranks share, in the order of the state.
+  std::vector<Counter> counters;    // The same.
   std::vector<TensorInfo> tensors;  // The same; the files have the elements.
   std::vector<ManifestFile> files;
   friend bool operator==(const Manifest&, const Manifest&) = default;

@@ -41,14 +41,14 @@ std::string name_at(const Specification& specification, std::size_t index) {
   return index < specification.hosts.size() ? specification.hosts[index].name : std::string();
 }
 
-// Returns whether the allocation `room` has a node for every host of `hosts` that has ranks.
+// Returns whether the allocation has a node for every host of the job that has ranks.
 // Names that mean the host itself, and missing names, fit any node.
-bool has_room_for(const Specification& room, const Specification& hosts) {
-  const auto ring = std::span(hosts.hosts).first(ring_count(hosts));
-  if (ring.size() > room.hosts.size()) return false;
+bool has_room_for(const Specification& allocation, const Specification& job) {
+  const auto ring = std::span(job.hosts).first(ring_count(job));
+  if (ring.size() > allocation.hosts.size()) return false;
   return std::ranges::all_of(ring, [&](const Host& host) {
     return host.name.empty() || means_itself(host.name) ||
-           std::ranges::any_of(room.hosts, [&](const Host& node) {
+           std::ranges::any_of(allocation.hosts, [&](const Host& node) {
              return node.name.empty() || !names_differ(node.name, host.name);
            });
   });
@@ -58,7 +58,8 @@ bool has_room_for(const Specification& room, const Specification& hosts) {
 // because each of them is meant to be all of the job.
 std::string contradiction_with_room(const Specification& room, const Specification& hosts) {
   if (hosts.level == Level::kProcess) return {};
-  if (has_room_for(room, hosts) && (!hosts.is_room || has_room_for(hosts, room))) return {};
+  const bool has_all_hosts = !hosts.is_room || has_room_for(hosts, room);
+  if (has_room_for(room, hosts) && has_all_hosts) return {};
   return differing({hosts, room}, "the hosts");
 }
 

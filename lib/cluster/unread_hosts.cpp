@@ -28,7 +28,7 @@ std::size_t count_number(const std::string& name, const std::string& value) {
 std::size_t count_list(const std::string& name, const std::string& value) {
   const json list = json::parse(value, nullptr, false);
   if (!list.is_array()) {
-    refuse(name + " is " + shown(value) + ": a list in JSON is needed, such as [\"a\",\"b\"]");
+    refuse(name + " is " + shown(value) + R"(: a list in JSON is needed, such as ["a","b"])");
   }
   return list.size();
 }

@@ -117,7 +117,7 @@ auth::Key own_key(const JobByHand& job) {
 std::string mpi_library_among(const std::vector<std::string>& paths) {
   constexpr std::string_view kNames[] = {"libmpi.so", "libmpich.so", "libmpi_abi.so"};
   for (const std::string& path : paths) {
-    const std::string file = path.substr(path.rfind('/') + 1);
+    std::string file = path.substr(path.rfind('/') + 1);
     const auto is_named = [&](std::string_view name) { return file.starts_with(name); };
     if (std::ranges::any_of(kNames, is_named)) return file;
   }

@@ -129,7 +129,7 @@ MultiWorkerStrategy::MultiWorkerStrategy(std::vector<Communicator> one,
     : Strategy(std::move(one), std::move(devices)) {}
 
 MultiWorkerStrategy MultiWorkerStrategy::over(Communicator communicator) {
-  return MultiWorkerStrategy(as_one(std::move(communicator)), {});
+  return {as_one(std::move(communicator)), {}};
 }
 
 MirroredStrategy::MirroredStrategy(const MirroredOptions& options)
@@ -149,7 +149,7 @@ MirroredStrategy MirroredStrategy::over(std::vector<Communicator> communicators,
                 "a strategy needs at least one communicator, and got none");
   }
   require_device_of_each(communicators.size(), devices);
-  return MirroredStrategy(std::move(communicators), std::move(devices));
+  return {std::move(communicators), std::move(devices)};
 }
 
 }  // namespace rota

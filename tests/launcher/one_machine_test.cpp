@@ -71,8 +71,8 @@ class OneMachine : public Launched {
 
   // Returns a port number that no other test's tasks use.
   static std::string own_port(unsigned number = 0) {
-    static const testing::OwnPorts ports;
-    return ports.port(number);
+    static const testing::OwnPorts kPorts;
+    return kPorts.port(number);
   }
 
   // Starts rotarun as torchrun does on a single machine. The port distinguishes this job from

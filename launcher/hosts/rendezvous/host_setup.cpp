@@ -91,7 +91,7 @@ Hello make_hello(const HostPlan& host_plan, const Options& options, const Facts&
 }
 
 std::string absence_hint(const HostSetup& setup, const std::vector<std::size_t>& absent) {
-  const std::string of_step = step_hint(setup.host_plan.cluster.source, setup.context.environment);
+  std::string of_step = step_hint(setup.host_plan.cluster.source, setup.context.environment);
   if (!of_step.empty()) return of_step;
   if (setup.host_plan.is_local) return {};  // These hosts are not separate pods.
   const PodFacts pod = read_pod_facts(setup.context.environment);
