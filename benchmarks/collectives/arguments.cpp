@@ -40,6 +40,15 @@ void take_list(const cxxopts::ParseResult& given, const std::string& option, con
   }
 }
 
+// Sets `count` to the number that the option gives. Leaves `count` unchanged if the option is not
+// given.
+void take_count(const cxxopts::ParseResult& given, const std::string& option,
+                std::optional<std::size_t>& count) {
+  if (given.count(option) == 0) return;
+  count = given[option].as<std::size_t>();
+  if (count == 0U) throw std::invalid_argument("--" + option + " must be at least 1");
+}
+
 }  // namespace
 
 std::vector<Collective> collectives_named(const std::string& text) {
@@ -77,7 +86,10 @@ cxxopts::Options measurement_options(const std::string& program) {
        list())  //
       ("calls", "isolated, back-to-back (of up to 64 KiB, warm), or both (the default)", list())(
           "iterations", "Isolated calls per row (default: 7 to 500, depending on the size)",
-          cxxopts::value<std::size_t>())                                        //
+          cxxopts::value<std::size_t>())  //
+      ("back-to-back",
+       "Back-to-back calls per sample (default: 256 to 1,000, depending on the size)",
+       cxxopts::value<std::size_t>())                                           //
       ("check", "Check every element, and fail if one is wrong (the default)")  //
       ("no-check", "Do not check elements, which takes less time per row")      //
       ("json", "Print one JSON object per row")                                 //
@@ -110,10 +122,8 @@ Arguments arguments_from(const std::string& collectives, const cxxopts::ParseRes
   take_list(given, "memory", kMemories, method.memories);
   take_list(given, "state", kStates, method.states);
   take_list(given, "calls", kCalls, method.calls);
-  if (given.count("iterations") != 0) {
-    method.iterations = given["iterations"].as<std::size_t>();
-    if (method.iterations == 0U) throw std::invalid_argument("--iterations must be at least 1");
-  }
+  take_count(given, "iterations", method.iterations);
+  take_count(given, "back-to-back", method.back_to_back);
   method.checks = given.count("no-check") == 0;
   if (given.count("check") != 0 && !method.checks) {
     throw std::invalid_argument("give only one of --check and --no-check");

@@ -68,9 +68,7 @@ class Subject {
     return seconds_since(begin);
   }
 
-  double calls_back_to_back() const {
-    const std::size_t bytes = std::max<std::size_t>(1, work_.bytes());
-    const std::size_t count = std::min(kMostCallsBackToBack, kBytesBackToBack / bytes);
+  double calls_back_to_back(std::size_t count) const {
     group_.barrier();
     const auto begin = Clock::now();
     for (std::size_t call = 0; call < count; ++call) call_.make();
@@ -114,13 +112,19 @@ class Subject {
   PreparedCall call_;
 };
 
-std::vector<double> samples_of(const Subject& subject, const Manner& manner,
-                               std::size_t iterations) {
-  const auto sample = [&] {
-    return manner.calls == Calls::kIsolated ? subject.isolated_call(manner.state)
-                                            : subject.calls_back_to_back();
-  };
+// Returns fewer calls for larger sizes, which take longer.
+std::size_t default_back_to_back(std::size_t bytes) noexcept {
+  return std::min(kMostCallsBackToBack, kBytesBackToBack / std::max<std::size_t>(1, bytes));
+}
+
+std::vector<double> samples_of(const Subject& subject, const Work& work, const Manner& manner,
+                               const Method& method) {
+  const std::size_t iterations = method.iterations.value_or(default_iterations(work.bytes()));
+  const std::size_t in_a_row = method.back_to_back.value_or(default_back_to_back(work.bytes()));
   const bool isolated = manner.calls == Calls::kIsolated;
+  const auto sample = [&] {
+    return isolated ? subject.isolated_call(manner.state) : subject.calls_back_to_back(in_a_row);
+  };
   const std::size_t count = isolated ? iterations : std::min(iterations, kSamplesBackToBack);
   const std::size_t warm_up = isolated ? std::max<std::size_t>(2, iterations / 5) : 1;
   for (std::size_t i = 0; i < warm_up; ++i) sample();
@@ -168,9 +172,8 @@ std::string name_of(const Group& group, const Work& work) {
 
 Row row_of(Group& group, const Subject& subject, const Work& work, const Manner& manner,
            const Method& method) {
-  const std::size_t iterations = method.iterations.value_or(default_iterations(work.bytes()));
   subject.clear();
-  std::vector<double> samples = samples_of(subject, manner, iterations);
+  std::vector<double> samples = samples_of(subject, work, manner, method);
   combine_all(group, samples, largest);
   auto peak_memory = static_cast<double>(peak_memory_bytes());
   combine_all(group, {&peak_memory, 1}, largest);

@@ -2,9 +2,9 @@
 // checks for rota and its peers.
 //
 // The time of a sample is the time of the slowest rank. An isolated call is one sample, with a
-// barrier of the group before it. A thousand back-to-back calls (fewer if they are large) are one
-// sample. The time of this sample is the mean time of a call. A row gives the smallest sample, the
-// median and the 99th percentile.
+// barrier of the group before it. A thousand back-to-back calls (fewer if they are large, or if the
+// method says so) are one sample. The time of this sample is the mean time of a call. A row gives
+// the smallest sample, the median and the 99th percentile.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -30,6 +30,8 @@ struct Method {
   std::vector<State> states = {State::kWarm};
   std::vector<Calls> calls = {Calls::kIsolated, Calls::kBackToBack};
   std::optional<std::size_t> iterations;  // Isolated calls a row; unset: default_iterations().
+  // Calls of a back-to-back sample; unset: up to a thousand.
+  std::optional<std::size_t> back_to_back = std::nullopt;
   bool checks = false;
 };
 

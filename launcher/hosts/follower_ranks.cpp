@@ -28,7 +28,7 @@ constexpr std::chrono::milliseconds kLastPause{30};
 
 void Follower::prepare(HostAssignment assignment) {
   try {
-    prepared_ = prepare_ranks(setup_, std::move(assignment), address_);
+    prepared_ = prepare_ranks(setup_, std::move(assignment), address_, [this] { show_life(); });
     auto processes = std::make_unique<LocalProcesses>(
         setup_.options, setup_.context.guard, [this](const JobEvent& event) { report(event); });
     local_ = std::make_unique<LocalRanks>(setup_.options, setup_.context, setup_.signals,
@@ -106,8 +106,8 @@ void Follower::start(const StartInfo& start_info) {
   }
 }
 
-// Sends what is due, for example a heartbeat. Starting the ranks can take so long that other hosts
-// would miss a heartbeat.
+// Sends what is due, for example a heartbeat. Preparing or starting the ranks can take so long that
+// other hosts would miss a heartbeat.
 void Follower::show_life() {
   const base::TimePoint now = base::Clock::now();
   link_->send_all(now);

@@ -209,7 +209,8 @@ int Leader::run_job() {
   deal(layout);
   std::vector<os::Fd> arenas = make_arenas_of_all();
   const std::string address = is_ring_here() ? os::kLoopback : followers_.own_address();
-  PreparedRanks own = prepare_ranks(setup_, assignments_[setup_.host_plan.own_host], address);
+  PreparedRanks own = prepare_ranks(setup_, assignments_[setup_.host_plan.own_host], address,
+                                    [this] { followers_.send_all(Clock::now()); });
   followers_.assign(assignments_, own.endpoints);
   if (const auto code = place()) return *code;
   arenas.clear();  // Every launcher has opened the arenas.

@@ -27,7 +27,9 @@ struct Operation {
   // For values on a device: what must be done before the operation uses the caller's buffers. May
   // be null. Not valid for values in host memory.
   const device::Arrivals* arrivals = nullptr;
-  std::byte* staging = nullptr;  // For a plan that stages: the memory of Buffer::kStaging.
+  // For values on a device. For a plan that stages: the memory of Buffer::kStaging. Otherwise the
+  // result of Method::make_staging().
+  std::byte* staging = nullptr;
 
   Signature signature() const noexcept {
     Signature own = planned->signature;

@@ -138,6 +138,16 @@ class Method {
   // never anything to prepare. Then make_ready() is not called again.
   virtual bool make_ready() noexcept { return false; }
 
+  // Called for values on a device by the thread that calls the collectives, before it queues the
+  // operation with this number. Makes memory that the operation may need and that the thread that
+  // drives must not make: CUDA may wait for all streams before it pins memory, and these streams
+  // may wait for the thread that drives. Returns Operation::staging. All operations up to
+  // `finished` are done. Throws Error kInvalidArgument, kNoMemory, kSystem.
+  virtual std::byte* make_staging(const PlannedCollective&, std::uint64_t /*number*/,
+                                  std::uint64_t /*finished*/) {
+    return nullptr;
+  }
+
   // Returns the number of streams that all operations of this method use together.
   virtual std::size_t stream_count() const noexcept = 0;
 

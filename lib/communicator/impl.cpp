@@ -135,7 +135,7 @@ std::uint64_t Communicator::Impl::submit(Call& call) try {
     operation.packing = nullptr;
   }
   if (!planned.call.memory.is_host()) {
-    if (planned.plan.staging_count > 0) stage(operation);
+    stage(operation);
     operation.arrivals = caller_streams_.note(call, queue_.next());
   }
   operation.sequence = next_sequence(planned.call);
@@ -151,6 +151,11 @@ std::uint64_t Communicator::Impl::submit(Call& call) try {
 
 void Communicator::Impl::stage(QueuedOperation& operation) {
   const PlannedCollective& planned = *operation.planned;
+  if (planned.plan.staging_count == 0) {
+    operation.staging =
+        group_.methods[planned.method]->make_staging(planned, queue_.next(), queue_.finished());
+    return;
+  }
   const std::size_t bytes = planned.plan.staging_count * planned.reducer.element_bytes();
   const std::shared_ptr<const Block>& memory = staging_.memory_for(queue_.next(), bytes);
   if (operation.keeps_staging != memory) operation.keeps_staging = memory;

@@ -86,7 +86,7 @@ class Communicator::Impl final : public Request::Source,
 
  private:
   void refuse_elsewhere() const;
-  void stage(QueuedOperation& operation);  // Gives it memory for its segments.
+  void stage(QueuedOperation& operation);  // Gives it pinned memory, for values on a device.
   [[noreturn]] void rethrow_or_break();    // Call it in a catch handler only.
   void start_progress_thread();
   std::uint64_t next_sequence(const collectives::Description& call) noexcept;

@@ -19,8 +19,8 @@ inline constexpr std::chrono::seconds kHeldTime{6};
 // `patience`, throws the last AddressInUse. Other exceptions of `listen` are thrown immediately.
 // Returns nothing if a signal waits that asks this process to end.
 //
-// The wait gives no heartbeats. The outer process of rotarun allows 30 s before the first beat, but
-// only 4 s between two beats.
+// The wait gives no heartbeats, but `listen` may. The outer process of rotarun allows 30 s before
+// the first beat, but only 4 s between two beats.
 template <class Listen>
 std::optional<std::invoke_result_t<Listen&>> listen_patiently(Listen listen,
                                                               const SignalWatch& signals,

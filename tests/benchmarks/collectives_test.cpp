@@ -127,6 +127,20 @@ TEST(Work, KnowsWhereValuesLie) {
   EXPECT_EQ(layout_of(work, 2, 3), (Layout{{0, 0}, {0, 0}}));
 }
 
+TEST(Arguments, HaveTheNumbersOfCalls) {
+  const auto method_of = [](const std::vector<const char*>& words) {
+    cxxopts::Options options = measurement_options("program");
+    const auto given = options.parse(static_cast<int>(words.size()), words.data());
+    return arguments_from("all-reduce", given).method;
+  };
+  const Method few = method_of({"program", "--iterations", "3", "--back-to-back", "7"});
+  EXPECT_EQ(few.iterations, 3U);
+  EXPECT_EQ(few.back_to_back, 7U);
+  const Method usual = method_of({"program"});
+  EXPECT_FALSE(usual.iterations.has_value());
+  EXPECT_FALSE(usual.back_to_back.has_value());
+}
+
 // In a world of one rank every collective copies its input. This also holds for reductions.
 TEST(Numbers, AreThoseThatAWorldOfOneHasToLeave) {
   constexpr std::size_t kCount = 23;

@@ -98,6 +98,18 @@ TEST(Method, MakesFewerCallsBackToBackWhereTheyAreLarge) {
   }
 }
 
+TEST(Method, MakesAsManyCallsBackToBackAsItIsTold) {
+  for (const std::size_t count : {1U, 7U, 2000U}) {
+    Alone group(0);
+    lines_of(group, {.sizes = {4},
+                     .placements = {Placement::kInPlace},
+                     .calls = {Calls::kBackToBack},
+                     .iterations = 1,
+                     .back_to_back = count});
+    EXPECT_EQ(group.calls, 2 * count);  // One sample warms up.
+  }
+}
+
 TEST(Method, MeasuresTheKindsOfCallsThatAreWanted) {
   Alone group(0);
   const auto lines =
@@ -192,6 +204,7 @@ TEST(Program, SaysWhatIsWrongWithItsArguments) {
   EXPECT_THAT(run({"program", "all-reduce", "--types", "float"}), refusal("float32"));
   EXPECT_THAT(run({"program", "all-reduce", "--state", "cold"}), refusal("--state"));
   EXPECT_THAT(run({"program", "all-reduce", "--iterations", "0"}), refusal("--iterations"));
+  EXPECT_THAT(run({"program", "all-reduce", "--back-to-back", "0"}), refusal("--back-to-back"));
   EXPECT_THAT(run({"program", "all-reduce", "further"}), refusal("further"));
   EXPECT_THAT(run({"program", "all-reduced"}), refusal("all-to-all"));
   EXPECT_THAT(run({"program"}), refusal("which collective"));

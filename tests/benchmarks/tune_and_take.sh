@@ -9,7 +9,7 @@ grep -q '^hosts 0-2$' "$folder/tuned"
 grep -q '^all-reduce 0 ' "$folder/tuned"
 grep -q 'predicted .* measured' "$folder/tuned"
 "$1" -np 3 --transport "$3" --tuned "$folder/tuned" --verbose "$2" all-reduce --sizes 4,4K \
-  --iterations 2 --check 2>"$folder/said"
+  --iterations 2 --back-to-back 2 --check 2>"$folder/said"
 grep -q 'as the tuned file says' "$folder/said"
 if "$1" -np 2 --transport "$3" --tuned "$folder/tuned" "$2" all-reduce --sizes 4 2>"$folder/said"; then
   echo "a file of another topology was taken" && exit 1

@@ -20,6 +20,7 @@
 namespace rota {
 namespace {
 
+using testing::FakeCall;
 using testing::FakeDevice;
 using testing::OwnStream;
 using testing::pinned;
@@ -93,6 +94,34 @@ TEST_P(SharedStreams, EndWithTheirGroup) {
   stream.open();
   EXPECT_TRUE(stream.becomes_idle());
   EXPECT_EQ(fake_.crime(), "");
+}
+
+// CUDA may wait for all streams before it pins memory. So the thread that moves data pins nothing:
+// a stream may wait for what that thread does next. The first call shows only while it is under way
+// that the values go through host memory. Later calls have pinned memory from the start.
+TEST(StreamsThatPinningWaitsFor, HoldNothingUp) {
+  FakeDevice fake({.pins_between_work = true});
+  const DeviceBlock block = allocate_device(kMany * sizeof(float), 0);
+  const DeviceSpan<float> there = block.as<float>();
+  auto world =
+      ThreadWorld::make({.world_size = 2, .communicator = {.deadline = std::chrono::seconds(20)}});
+  OwnStream stream;
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(fake.count(FakeCall::kPin), round == 0 ? 0U : static_cast<std::size_t>(round - 1));
+    const std::size_t count = round < 2 ? kMany / 2 : kMany;
+    std::vector<float> here(count, 2.0F);
+    fake.write(there, std::vector<float>(kMany, 1.0F));
+    Request request = world[0].all_reduce_async(there.first(count), ReduceOp::kSum);
+    request.wait_on(stream.get());
+    Request other = world[1].all_reduce_async(here, ReduceOp::kSum);
+    EXPECT_TRUE(stream.becomes_idle());
+    request.wait();
+    other.wait();
+    EXPECT_EQ(fake.read(there.first(count)), std::vector<float>(count, 3.0F));
+    EXPECT_EQ(here, std::vector<float>(count, 3.0F));
+  }
+  EXPECT_EQ(fake.count(FakeCall::kPin), 2U);
+  EXPECT_EQ(fake.crime(), "");
 }
 
 std::string memory_of_other(const ::testing::TestParamInfo<bool>& given) {

@@ -63,6 +63,7 @@ void add_memory(Calls& calls) {
     return 0;
   };
   calls.allocate_pinned = [](std::size_t bytes, void*& address) noexcept {
+    wait_to_pin();
     State& own = state();
     const std::scoped_lock lock(own.mutex);
     if (const int error = own.begin(FakeCall::kAllocatePinned); error != 0) return error;
@@ -89,7 +90,10 @@ void add_memory(Calls& calls) {
   calls.free = [](std::uint8_t, void* address) noexcept {
     return decltype(free){}(address, false);
   };
-  calls.free_pinned = [](void* address) noexcept { return decltype(free){}(address, true); };
+  calls.free_pinned = [](void* address) noexcept {
+    wait_to_pin();
+    return decltype(free){}(address, true);
+  };
   calls.find_memory = [](const void* address, cuda::Memory& memory, std::uint8_t& device) noexcept {
     if (!current.load()) return kInvalid;  // A table without devices.
     State& own = state();
@@ -253,6 +257,24 @@ int add_fake_kernel(const On& on, FakeKernel kernel) {
                    kernel(all);
                    return true;
                  }});
+}
+
+void wait_to_pin() noexcept {
+  State& own = state();
+  if (!own.options.pins_between_work) return;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  for (;;) {
+    {
+      const std::scoped_lock lock(own.mutex);
+      const bool is_idle = std::ranges::all_of(
+          own.streams, [](const auto& stream) { return stream.second.work.empty(); });
+      if (is_idle || own.is_faulted) return;
+      if (std::chrono::steady_clock::now() > end) {
+        return own.commit("memory is pinned by a thread for which a stream waits");
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
 }
 
 int add_foreign_run(FakeCall call, void* address, const FakeRun& run) {

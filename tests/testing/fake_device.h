@@ -44,6 +44,9 @@ struct FakeDeviceOptions {
   bool moves_addresses = false;                       // … on this device or another one.
   bool waits_for_words = true;                        // Streams can wait for memory of the host.
   std::size_t bytes_a_millisecond = ~std::size_t{0};  // The rate of copies, with a thread.
+  // Memory of the host is pinned and unpinned when no stream has work, as CUDA may do. If that
+  // takes too long, it is a crime: a stream waits for the thread that pins. Needs a thread.
+  bool pins_between_work = false;
 };
 
 // One object at a time may exist. While it does, rota uses its table.

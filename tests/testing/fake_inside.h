@@ -39,6 +39,9 @@ struct FakeRun {
   std::uint64_t view_of = 0;
 };
 
+// Waits until no stream has work, if pinned memory comes and goes only then.
+void wait_to_pin() noexcept;
+
 // Lets devices use memory that other functions own, until it is taken back. Counts as `call`.
 int add_foreign_run(FakeCall call, void* address, const FakeRun& run);
 int take_back_from_fake(void* address, FakeRun& run);

@@ -90,11 +90,13 @@ void reduce_inside(FakeMemory& all, const cuda::ManyInputs& what,
 
 void add_pins(cuda::Calls& calls) {
   calls.pin = [](void* address, std::size_t bytes) noexcept {
+    wait_to_pin();
     return add_foreign_run(
         FakeCall::kPin, address,
         {.bytes = bytes, .inside = static_cast<std::byte*>(address), .is_foreign = true});
   };
   calls.unpin = [](void* address) noexcept {
+    wait_to_pin();
     FakeRun run;
     return take_back_from_fake(address, run);
   };

@@ -10,6 +10,7 @@
 #include "base/transports.h"
 #include "launcher/plan/file_need.h"
 #include "launcher/plan/machine_cores.h"
+#include "launcher/ranks/heartbeat.h"
 #include "os/listener.h"
 #include "os/patient_listener.h"
 #include "os/shared_mapping.h"
@@ -38,12 +39,16 @@ std::vector<os::Listener> listen_in(const PortRange& ports, const std::string& a
                          ": give other ports with --ports");
 }
 
-// Waits for ports that the ranks of a killed job still hold. The wait is shorter than the silence
-// after which another host counts as lost.
+// Waits for ports that the ranks of a killed job still hold. The wait is short, because this host
+// hears nothing meanwhile.
 std::vector<os::Listener> listen_for_ranks(const HostSetup& setup, const std::string& address,
-                                           std::size_t count) {
+                                           std::size_t count,
+                                           const LocalRanks::ShowLife& beat_all) {
   constexpr std::chrono::seconds kHeldByRanks{2};
-  const auto listen = [&] { return listen_in(setup.options.ports, address, count); };
+  const auto listen = [&] {
+    beat_all();
+    return listen_in(setup.options.ports, address, count);
+  };
   auto listeners = os::listen_patiently(listen, setup.signals, kHeldByRanks);
   return listeners ? *std::move(listeners) : listen();
 }
@@ -89,7 +94,11 @@ DescriptorHandoff make_handoff(const HostSetup& setup, const HostAssignment& ass
 }  // namespace
 
 PreparedRanks prepare_ranks(const HostSetup& setup, HostAssignment assignment,
-                            const std::string& address) {
+                            const std::string& address, const LocalRanks::ShowLife& show_life) {
+  const auto beat_all = [&] {
+    beat();
+    show_life();
+  };
   require_groups(assignment, setup.options);
   const Slots slots = slots_of(setup.options, setup.facts);
   const std::size_t count = assignment.ranks.size();
@@ -97,6 +106,7 @@ PreparedRanks prepare_ranks(const HostSetup& setup, HostAssignment assignment,
   const std::size_t count_here = count + assignment.other_count;
   std::vector<Core> cores;
   if (binding.bind_to != BindTo::kNone && count > 0) {
+    beat_all();
     cores = limit_cores(read_topology(setup.facts.allowed_cpus), slots.cpu_count);
   }
   if (count > 0) {
@@ -105,11 +115,13 @@ PreparedRanks prepare_ranks(const HostSetup& setup, HostAssignment assignment,
     assignment.places.assign(own, own + static_cast<std::ptrdiff_t>(count));
   }
   const bool listens = base::listens(assignment.transport);
-  std::vector<os::Listener> listeners = listen_for_ranks(setup, address, listens ? count : 0);
+  std::vector<os::Listener> listeners =
+      listen_for_ranks(setup, address, listens ? count : 0, beat_all);
   PreparedRanks prepared{.assignment = std::move(assignment),
                          .endpoints = {.may_spin = count_here <= slots.cpu_count},
                          .handoff = DescriptorHandoff(count),
                          .provision = {}};
+  beat_all();
   prepared.provision =
       provide(setup.options, setup.context.environment, prepared.assignment, slots.cpu_count);
   if (os::own_addresses().size() > 1) prepared.provision.address = address;

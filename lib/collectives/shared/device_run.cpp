@@ -5,8 +5,17 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "device/begin.h"
 
 namespace rota::collectives {
+namespace {
+
+// Returns whether the values stay on devices if all ranks have theirs there.
+bool may_stay_there(const PlannedCollective& planned) noexcept {
+  return !SharedRun::travels_with_post(bytes_of(planned)) && !planned.reducer.needs_pre_scale();
+}
+
+}  // namespace
 
 DeviceSharedRun::DeviceSharedRun(DeviceWays& ways, Flags& flags,
                                  std::span<transport::Channel* const> channels, std::size_t place,
@@ -102,6 +111,7 @@ Turn DeviceSharedRun::meet() {
     go_through_host();  // With another post, on all ranks.
     return Turn::kMoved;
   }
+  ways_.went_through_host.store(false, std::memory_order_relaxed);
   if (has_share(flags_.rank())) ways_.peers.begin(*operation_);
   count_sent();
   phase_ = Phase::kReduces;
@@ -144,7 +154,12 @@ Turn DeviceSharedRun::wait_for_all() {
 
 void DeviceSharedRun::go_through_host() {
   const std::size_t bytes = bytes_of(*operation_);
-  if (bytes > 0) ways_.stage.prepare(call().memory.device(), bytes, operation_->arrivals);
+  if (may_stay_there(*operation_->planned)) {
+    ways_.went_through_host.store(true, std::memory_order_relaxed);
+  }
+  if (bytes > 0) {
+    ways_.stage.prepare(call().memory.device(), bytes, operation_->staging, operation_->arrivals);
+  }
   staged_ = *operation_;
   // Whether or not the caller's input is separate, the stage has the input, and then the result.
   std::byte* const stage = ways_.stage.data();
@@ -220,6 +235,20 @@ std::string_view DeviceSharedRun::keeps_buffers() const noexcept {
       phase_ == Phase::kMeets || phase_ == Phase::kReduces || phase_ == Phase::kWaits;
   if (is_shared) return "a device of another rank";
   return ways_.stage.is_idle() && ways_.peers.is_idle() ? "" : "a device";
+}
+
+// Pins memory as large as the values only if they will go through it, or if those of the last such
+// call did: it shows while an operation is under way whether its values stay on devices.
+std::byte* DeviceSharedCollectives::make_staging(const PlannedCollective& planned,
+                                                 std::uint64_t number, std::uint64_t finished) {
+  const std::size_t bytes = bytes_of(planned);
+  if (bytes == 0) return nullptr;
+  device::begin_use(planned.call.memory.device());  // Pinned memory takes a device that is in use.
+  ways_.stage.make_pieces();
+  const bool will_go =
+      planned.reducer.needs_pre_scale() || ways_.went_through_host.load(std::memory_order_relaxed);
+  if (!will_go || SharedRun::travels_with_post(bytes)) return pinned_.at_hand(bytes, number);
+  return pinned_.memory_for(bytes, number, finished);
 }
 
 std::unique_ptr<Running> DeviceSharedCollectives::make_place(std::size_t place, std::size_t) {

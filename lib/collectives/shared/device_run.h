@@ -3,6 +3,7 @@
 // this rank's arena, where they take part like any values in host memory, and the result is copied
 // back. The bits are the same.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "collectives/running.h"
 #include "collectives/shared/device_peers.h"
 #include "collectives/shared/device_stage.h"
+#include "collectives/shared/pinned_stage.h"
 #include "collectives/shared/run.h"
 
 namespace rota::collectives {
@@ -22,6 +24,9 @@ namespace rota::collectives {
 struct DeviceWays {
   DevicePeers peers;
   DeviceStage stage;
+  // Whether the last values that might have stayed on devices went through host memory. Relaxed:
+  // it is a guess about the next call, which the thread that calls makes.
+  std::atomic<bool> went_through_host{false};
 };
 
 class DeviceSharedRun final : public Running {
@@ -89,6 +94,7 @@ class DeviceSharedCollectives final : public Method {
   // DevicePeers.
   DeviceSharedCollectives(SharedCollectives& shared, bool tells)
       : shared_(shared),
+        pinned_(shared.flags()),
         ways_{.peers = {shared.flags(), tells}, .stage = DeviceStage(shared.flags())} {}
 
   bool makes(Algorithm algorithm) const noexcept override {
@@ -97,10 +103,13 @@ class DeviceSharedCollectives final : public Method {
   bool takes(MemoryKind memory) const noexcept override { return !memory.is_host(); }
   bool host_reads_values() const noexcept override { return false; }
   std::size_t stream_count() const noexcept override { return 0; }
+  std::byte* make_staging(const PlannedCollective& planned, std::uint64_t number,
+                          std::uint64_t finished) override;
   std::unique_ptr<Running> make_place(std::size_t place, std::size_t first_stream) override;
 
  private:
   SharedCollectives& shared_;
+  PinnedStage pinned_;  // Before `ways_`, whose devices copy from and to it.
   DeviceWays ways_;
 };
 

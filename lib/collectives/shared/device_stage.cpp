@@ -13,21 +13,26 @@
 namespace rota::collectives {
 namespace {
 
-constexpr std::size_t kPinnedBytes = 256 * 1024;  // Copied by the host in some 20 µs.
+constexpr std::size_t kPieceBytes = 256 * 1024;  // Copied by the host in some 20 µs.
 
 }  // namespace
 
-void DeviceStage::prepare(std::uint8_t device, std::size_t bytes,
+void DeviceStage::make_pieces() {
+  if (pieces_.bytes().empty()) pieces_ = device::allocate_pinned(kPieceBytes);
+}
+
+void DeviceStage::prepare(std::uint8_t device, std::size_t bytes, std::byte* pinned,
                           const device::Arrivals* arrivals) {
-  ROTA_ASSERT(piece_ == 0);
+  ROTA_ASSERT(piece_ == 0 && !pieces_.bytes().empty());
   worker_.use(device);
   if (arrivals) {
     worker_.begin([&](const device::Stream& stream) { arrivals->hold(stream); });
   }
-  if (memory_.bytes().size() >= bytes) return;
-  memory_ = {};  // First: the arena may have no room for both.
-  memory_ = device::pin(flags_.allocate_for_devices(bytes), is_pinned_);
-  if (!is_pinned_ && pinned_.bytes().empty()) pinned_ = device::allocate_pinned(kPinnedBytes);
+  is_pinned_ = pinned != nullptr;
+  const bool is_small = memory_.bytes().size() < bytes;
+  if (is_pinned_ || is_small) memory_ = {};  // First: the arena may have no room for both.
+  if (!is_pinned_ && is_small) memory_ = flags_.allocate_for_devices(bytes);
+  data_ = is_pinned_ ? pinned : memory_.bytes().data();
 }
 
 void DeviceStage::begin_to_bring(const std::byte* from, std::size_t bytes) {
@@ -51,8 +56,8 @@ Turn DeviceStage::go_on() {
 }
 
 void DeviceStage::begin_piece() {
-  piece_ = is_pinned_ ? rest_.bytes : std::min(rest_.bytes, pinned_.bytes().size());
-  std::byte* const in_host = is_pinned_ ? rest_.in_memory : pinned_.bytes().data();
+  piece_ = is_pinned_ ? rest_.bytes : std::min(rest_.bytes, pieces_.bytes().size());
+  std::byte* const in_host = is_pinned_ ? rest_.in_memory : pieces_.bytes().data();
   if (!is_pinned_ && !rest_.to_host) std::memcpy(in_host, rest_.in_memory, piece_);
   worker_.begin([&](const device::Stream& stream) {
     device::check(
@@ -64,7 +69,7 @@ void DeviceStage::begin_piece() {
 }
 
 void DeviceStage::end_piece() noexcept {
-  if (!is_pinned_ && rest_.to_host) std::memcpy(rest_.in_memory, pinned_.bytes().data(), piece_);
+  if (!is_pinned_ && rest_.to_host) std::memcpy(rest_.in_memory, pieces_.bytes().data(), piece_);
   rest_.on_device += piece_;
   rest_.in_memory += piece_;
   rest_.bytes -= std::exchange(piece_, 0);

@@ -1,6 +1,6 @@
 // The memory through which values on a device take part in collectives over shared memory. It lies
-// in this rank's arena, so peers read and write it in place, and it is pinned, so devices can copy
-// from and to it while the host goes on.
+// in this rank's arena, so peers read and write it in place. If it is pinned (pinned_stage.h),
+// devices copy from and to it while the host goes on.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,11 +22,19 @@ class DeviceStage {
   DeviceStage(const DeviceStage&) = delete;
   DeviceStage& operator=(const DeviceStage&) = delete;
 
-  // Makes room for `bytes` bytes, whose values are on this device. Copies begin after `arrivals`,
-  // which may be null. Throws Error kNoMemory, kSystem.
-  void prepare(std::uint8_t device, std::size_t bytes, const device::Arrivals* arrivals);
+  // Makes the pinned memory through which pieces are copied if the other memory is not pinned.
+  // The thread that calls the collectives calls this before it queues an operation: see
+  // PinnedStage. Throws Error kNoMemory, kSystem.
+  void make_pieces();
+
+  // Makes room for `bytes` bytes, whose values are on this device. `pinned`: memory of this rank's
+  // arena for so many bytes, until the operation is done. If it is null, the room is in memory that
+  // is not pinned. Copies begin after `arrivals`, which may be null. Requires make_pieces(). Throws
+  // Error kNoMemory, kSystem.
+  void prepare(std::uint8_t device, std::size_t bytes, std::byte* pinned,
+               const device::Arrivals* arrivals);
   // Returns the memory. Its address changes only in prepare().
-  std::byte* data() const noexcept { return memory_.bytes().data(); }
+  std::byte* data() const noexcept { return data_; }
 
   // Begins to copy values of the device into the memory, or back. Throws Error kSystem.
   void begin_to_bring(const std::byte* from, std::size_t bytes);
@@ -50,8 +58,9 @@ class DeviceStage {
   void end_piece() noexcept;
 
   Flags& flags_;
-  Block memory_;
-  Block pinned_;  // If the system refuses to pin the memory, pieces are copied through this Block.
+  Block memory_;  // Not pinned.
+  Block pieces_;  // Pinned.
+  std::byte* data_ = nullptr;
   bool is_pinned_ = false;
   Rest rest_;
   std::size_t piece_ = 0;  // The first bytes of `rest_`, which the device copies now.

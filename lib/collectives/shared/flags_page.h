@@ -66,7 +66,8 @@ struct FlagsPage {
 
 static_assert(sizeof(FlagsPage) <= sizeof(transport::SharedPage));
 
-// One rank's view of all pages. Only one thread at a time may use it.
+// One rank's view of all pages. Only one thread at a time may use it, except for
+// allocate_for_devices(), which any thread may call.
 class Flags {
  public:
   explicit Flags(transport::SharedMemory& shared)

@@ -32,15 +32,18 @@ Offer offer_of(const Operation& operation, std::span<const std::byte> memory) no
 // Returns whether peers can access all values of `rank` that the peers must read or write.
 bool is_reached(const Description& call, std::size_t rank, const Offer& offer) noexcept;
 
-// The next three functions return the addresses and the size of an operation's values.
+// The next four functions return the addresses and the size of an operation's values.
 inline std::byte* buffer_of(const Operation& operation, Buffer buffer) noexcept {
   return operation.buffers[static_cast<std::size_t>(buffer)];
 }
 inline std::byte* contribution_of(const Operation& operation) noexcept {
   return buffer_of(operation, operation.planned->call.in_place ? Buffer::kValues : Buffer::kInput);
 }
+inline std::size_t bytes_of(const PlannedCollective& planned) noexcept {
+  return planned.call.count * planned.reducer.element_bytes();
+}
 inline std::size_t bytes_of(const Operation& operation) noexcept {
-  return operation.planned->call.count * operation.planned->reducer.element_bytes();
+  return bytes_of(*operation.planned);
 }
 
 }  // namespace rota::collectives
