@@ -103,11 +103,12 @@ std::string titles(std::initializer_list<const char*> names) {
 
 }  // namespace
 
-std::string warning_of(const std::vector<PredictedWorld>& worlds) {
+std::string warning_of(const std::vector<WorldShape>& shapes) {
   std::string text;
-  for (const PredictedWorld& world : worlds) {
-    if (world.step.world_size <= base::kMaxWorldSize) continue;
-    text += "a world of " + std::to_string(world.step.world_size) +
+  for (const WorldShape& shape : shapes) {
+    const std::size_t world_size = ranks_of(shape);
+    if (world_size <= base::kMaxWorldSize) continue;
+    text += "a world of " + std::to_string(world_size) +
             " ranks is only predicted: a job has at most " + std::to_string(base::kMaxWorldSize) +
             " ranks\n";
   }
