@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <initializer_list>
 #include <string_view>
 
@@ -21,7 +22,7 @@ std::string right(const std::string& text) {
 
 std::string milliseconds(double seconds) { return base::fixed_text(seconds * 1e3, 3); }
 
-std::string mebibytes(std::size_t bytes) {
+std::string mebibytes(std::uint64_t bytes) {
   return base::fixed_text(static_cast<double>(bytes) / (1 << 20), 1);
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "auth/talk.h"
+#include "base/memory_terms.h"
 #include "collectives/choice.h"
 #include "collectives/planned.h"
 #include "communicator/thread_world.h"
@@ -19,12 +20,6 @@ using collectives::Algorithm;
 using collectives::Collective;
 using collectives::Plan;
 using collectives::PlanRequest;
-
-// The formulas of the page.
-constexpr std::size_t table_bytes(std::size_t n) { return 768 * n; }
-constexpr std::size_t communicator_bytes(std::size_t n) { return 24 * 1024 + 1536 * n; }
-
-constexpr std::size_t encryption_bytes(std::size_t peers) { return (448 + 64 * peers) * 1024; }
 
 Algorithm chosen_for(std::size_t bytes, const collectives::Surroundings& world) {
   return collectives::choose({.type = DataType::kByte, .count = bytes}, world).algorithm;
@@ -73,7 +68,7 @@ TEST(Memory, APlansTablesAndScratchAreAsSmallAsThePageSays) {
         const std::string what = std::string(to_string(request.collective)) + " by " +
                                  std::string(to_string(request.algorithm)) + ", rank " +
                                  std::to_string(rank) + " of " + std::to_string(n);
-        EXPECT_LE(bytes_of(plan), table_bytes(n)) << what;
+        EXPECT_LE(bytes_of(plan), base::plan_table_bytes(n)) << what;
         EXPECT_LE(plan.lanes.size(), 2 * n + 1) << what;
         EXPECT_LE(plan.scratch_count, request.count) << what;
         ++seen;
@@ -199,7 +194,7 @@ TEST(Memory, ACommunicatorTakesAsLittleHeapAsThePageSays) {
     const std::size_t before = ::mallinfo2().uordblks;
     const std::vector<Communicator> world = ThreadWorld::make(options);
     const std::size_t taken = ::mallinfo2().uordblks - before;
-    EXPECT_LE(taken / n, communicator_bytes(n)) << "world of " << n;
+    EXPECT_LE(taken / n, base::communicator_bytes(n)) << "world of " << n;
   }
 }
 
@@ -208,7 +203,7 @@ TEST(Memory, ACommunicatorTakesNoMoreHeapWhereSomeRanksShareMemory) {
     const std::size_t before = ::mallinfo2().uordblks;
     const std::vector<Communicator> world = testing::mixed_world_of(n, {});
     const std::size_t taken = ::mallinfo2().uordblks - before;
-    EXPECT_LE(taken / n, communicator_bytes(n)) << "world of " << n;
+    EXPECT_LE(taken / n, base::communicator_bytes(n)) << "world of " << n;
   }
 }
 
@@ -232,7 +227,7 @@ TEST(Memory, EncryptionTakesAsLittleHeapAsThePageSays) {
     }
     for (auth::Talk::End* end : {&talk.caller, &talk.answerer}) end->said = auth::Bytes();
     const std::size_t taken = ::mallinfo2().uordblks - before;
-    EXPECT_LE(taken, encryption_bytes(2 * connections)) << connections << " connections";
+    EXPECT_LE(taken, base::encryption_bytes(2 * connections)) << connections << " connections";
   }
 }
 
