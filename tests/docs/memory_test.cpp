@@ -1,5 +1,6 @@
 // Tests those formulas of docs/memory.md that one process is enough to measure: the tables and
-// scratch memory of plans, and the heap of a communicator and of encrypted connections.
+// scratch memory of plans, the front of an arena, and the heap of a communicator and of encrypted
+// connections.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -12,6 +13,7 @@
 #include "collectives/planned.h"
 #include "communicator/thread_world.h"
 #include "testing/mixed_world.h"
+#include "transport/shm/arena_layout.h"
 
 namespace rota {
 namespace {
@@ -184,6 +186,12 @@ TEST(Memory, ByHostNeedsRoomInOneRankOfEachHostAndIsChosenWhereThatIsLittle) {
     const collectives::Surroundings world{.world_size = n, .host_count = n / 2};
     EXPECT_EQ(chosen_for(most, world), Algorithm::kByHost);
     EXPECT_NE(chosen_for(most + 1, world), Algorithm::kByHost);
+  }
+}
+
+TEST(Memory, TheFrontOfAnArenaIsAsLargeAsThePageSays) {
+  for (const std::size_t n : {1, 2, 21, 22, 64, 4096}) {
+    EXPECT_EQ(transport::shm::front_bytes(n), base::front_bytes(n)) << "world of " << n;
   }
 }
 
