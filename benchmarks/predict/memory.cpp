@@ -5,6 +5,7 @@
 #include <bit>
 #include <set>
 
+#include "base/memory_terms.h"
 #include "communicator/topology.h"
 #include "kernels/codings.h"
 
@@ -13,13 +14,9 @@ namespace {
 
 using collectives::Algorithm;
 
-constexpr std::size_t kKibibyte = 1024;
-constexpr std::size_t kStage = 256 * kKibibyte;
 constexpr std::size_t kScoreBytes = 48;         // The number of samples and the sums of the score.
 constexpr std::size_t kPieceCount = 64 * 1024;  // Elements of a piece of a coded chunk.
 constexpr std::size_t kMostPieces = 64;         // Of a coded chunk.
-
-std::size_t in_pages(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
 std::size_t ranks_of_a_host(const WorldModel& model) {
   return model.hosts.size() / host_count_of(model.hosts);
@@ -46,17 +43,17 @@ std::size_t staging_peers(const WorldModel& model, Algorithm algorithm) {
   }
 }
 
-std::size_t stage_bytes(const WorldModel& model, const std::vector<Call>& calls) {
+std::size_t stage_count(const WorldModel& model, const std::vector<Call>& calls) {
   std::set<Algorithm> algorithms;
   for (const Call& call : calls) algorithms.insert(call.algorithm);
   std::size_t peers = 0;
   for (const Algorithm algorithm : algorithms) peers += staging_peers(model, algorithm);
-  return kStage * std::min(peers, model.hosts.size() - 1);
+  return std::min(peers, model.hosts.size() - 1);
 }
 
-std::size_t plan_bytes(const WorldModel& model, const Call& call) {
+std::uint64_t plan_bytes(const WorldModel& model, const Call& call) {
   const std::size_t n = model.hosts.size();
-  if (call.codec == Codec::kIdentity) return 768 * n + 512;
+  if (call.codec == Codec::kIdentity) return base::plan_bytes(n);
   const std::size_t chunk = (call.count + n - 1) / n;
   const std::size_t pieces =
       std::clamp<std::size_t>((chunk + kPieceCount - 1) / kPieceCount, 1, kMostPieces);
@@ -88,20 +85,17 @@ RankMemory memory_of(const WorldModel& model, const BucketLayout& layout,
       std::ranges::any_of(calls, [](const Call& call) { return wants_feedback(call.codec); });
   if (feeds_back) memory.gradient_bytes += layout.count * sizeof(float);
   if (n == 1) return memory;
-  std::size_t& bytes = memory.communication_bytes;
-  bytes = 64 * kKibibyte + 4 * kKibibyte;  // The coordinator and the keys.
-  if (transport.find("shm") != std::string_view::npos) {
-    const bool is_one_domain = transport == "shm";
-    bytes += 4 * kKibibyte + in_pages(192 * (is_one_domain ? n : ranks_of_a_host(model)));
-  }
-  if (transport.find("tcp") != std::string_view::npos) bytes += 192 * kKibibyte;  // The proof.
-  if (transport.find("encrypted") != std::string_view::npos) {
-    bytes += (448 + 64 * (n - 1)) * kKibibyte;
-  }
-  bytes += 24 * kKibibyte + 1536 * n;  // The communicator.
-  bytes += stage_bytes(model, calls);
+  const auto names = [&](std::string_view word) {
+    return transport.find(word) != std::string_view::npos;
+  };
+  base::Connections rank{.world_size = n,
+                         .has_tcp = names("tcp"),
+                         .encrypts = names("encrypted"),
+                         .stage_count = stage_count(model, calls)};
+  if (names("shm")) rank.sharing_count = transport == "shm" ? n : ranks_of_a_host(model);
+  memory.communication_bytes = base::connection_bytes(rank);
   for (const Call& call : std::set<Call>(calls.begin(), calls.end())) {
-    bytes += plan_bytes(model, call) + scratch_bytes(model, call);
+    memory.communication_bytes += plan_bytes(model, call) + scratch_bytes(model, call);
   }
   return memory;
 }

@@ -1,6 +1,6 @@
 // The memory of a rank in a training job, by the formulas of docs/memory.md.
 #pragma once
-#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -11,8 +11,8 @@
 namespace rota::bench {
 
 struct RankMemory {
-  std::size_t communication_bytes = 0;  // An upper bound, without the next member.
-  std::size_t gradient_bytes = 0;       // Of GradientBuckets, with the feedback of the codec.
+  std::uint64_t communication_bytes = 0;  // An upper bound, without the next member.
+  std::uint64_t gradient_bytes = 0;       // Of GradientBuckets, with the feedback of the codec.
 };
 
 // Returns the memory of the rank that takes most. `calls` are the distinct calls of the job, and

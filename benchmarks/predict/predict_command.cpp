@@ -4,6 +4,7 @@
 #include <exception>
 #include <iostream>
 #include <optional>
+#include <string>
 
 #include "predict/arguments.h"
 #include "predict/lines.h"
@@ -34,22 +35,27 @@ std::optional<Calibration> calibration_of(const PredictArguments& arguments) {
   return parse_calibration(arguments.calibration, text_of_file(arguments.calibration));
 }
 
+// Returns a table or JSON objects.
+std::string prediction_of(const PredictArguments& arguments) {
+  const WorldModel costs = costs_of(arguments, calibration_of(arguments));
+  if (!arguments.sizes.empty()) {
+    const auto calls = predict_calls(arguments, costs);
+    return arguments.json ? to_json(calls) : to_text(calls);
+  }
+  const Workload workload = workload_of(arguments);
+  const auto worlds = predict_worlds(arguments, workload, costs);
+  return arguments.json ? to_json(workload, worlds) : to_text(workload, worlds);
+}
+
 }  // namespace
 
 int run_predict_command(int argument_count, char** arguments) {
   try {
     const auto given = arguments_from(argument_count, arguments);
     if (!given) return 0;
-    const WorldModel costs = costs_of(*given, calibration_of(*given));
-    if (!given->sizes.empty()) {
-      const auto calls = predict_calls(*given, costs);
-      std::cout << (given->json ? to_json(calls) : to_text(calls));
-      return 0;
-    }
-    const Workload workload = workload_of(*given);
-    const auto worlds = predict_worlds(*given, workload, costs);
-    std::cerr << warning_of(worlds);
-    std::cout << (given->json ? to_json(workload, worlds) : to_text(workload, worlds));
+    const std::string prediction = prediction_of(*given);
+    std::cerr << warning_of(shapes_of(*given));
+    std::cout << prediction;
   } catch (const std::exception& error) {
     std::cerr << "rota-bench predict: " << error.what() << '\n';
     return kUsageError;

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <initializer_list>
 #include <string_view>
 
@@ -21,7 +22,7 @@ std::string right(const std::string& text) {
 
 std::string milliseconds(double seconds) { return base::fixed_text(seconds * 1e3, 3); }
 
-std::string mebibytes(std::size_t bytes) {
+std::string mebibytes(std::uint64_t bytes) {
   return base::fixed_text(static_cast<double>(bytes) / (1 << 20), 1);
 }
 
@@ -103,11 +104,12 @@ std::string titles(std::initializer_list<const char*> names) {
 
 }  // namespace
 
-std::string warning_of(const std::vector<PredictedWorld>& worlds) {
+std::string warning_of(const std::vector<WorldShape>& shapes) {
   std::string text;
-  for (const PredictedWorld& world : worlds) {
-    if (world.step.world_size <= base::kMaxWorldSize) continue;
-    text += "a world of " + std::to_string(world.step.world_size) +
+  for (const WorldShape& shape : shapes) {
+    const std::size_t world_size = ranks_of(shape);
+    if (world_size <= base::kMaxWorldSize) continue;
+    text += "a world of " + std::to_string(world_size) +
             " ranks is only predicted: a job has at most " + std::to_string(base::kMaxWorldSize) +
             " ranks\n";
   }

@@ -25,7 +25,7 @@ struct PredictedCall {
 };
 
 // Returns a sentence about each world that is larger than a job can be; empty if none is.
-std::string warning_of(const std::vector<PredictedWorld>& worlds);
+std::string warning_of(const std::vector<WorldShape>& shapes);
 
 // Both strings end in a newline. The first is a table with a row for each world. The second has a
 // JSON object for each world, one per line.

@@ -47,16 +47,6 @@ WorldModel of_bytes_alone(const WorldModel& costs) {
   return bytes;
 }
 
-// Returns each shape of the arguments.
-std::vector<WorldShape> shapes_of(const PredictArguments& arguments) {
-  std::vector<WorldShape> shapes;
-  for (const std::size_t host_count : arguments.host_counts) {
-    shapes.push_back(arguments.shape);
-    shapes.back().host_count = host_count;
-  }
-  return shapes;
-}
-
 }  // namespace
 
 WorldModel costs_of(const PredictArguments& arguments,
@@ -82,6 +72,15 @@ WorldModel costs_of(const PredictArguments& arguments,
   }
   costs.burst_bytes = arguments.burst_bytes;
   return costs;
+}
+
+std::vector<WorldShape> shapes_of(const PredictArguments& arguments) {
+  std::vector<WorldShape> shapes;
+  for (const std::size_t host_count : arguments.host_counts) {
+    shapes.push_back(arguments.shape);
+    shapes.back().host_count = host_count;
+  }
+  return shapes;
 }
 
 std::vector<PredictedWorld> predict_worlds(const PredictArguments& arguments,

@@ -16,6 +16,9 @@ namespace rota::bench {
 WorldModel costs_of(const PredictArguments& arguments,
                     const std::optional<Calibration>& calibration);
 
+// Returns the shape of each world that the arguments name.
+std::vector<WorldShape> shapes_of(const PredictArguments& arguments);
+
 // Throws std::invalid_argument for a world or options that are not possible, and for a world of
 // several hosts without a rate or a latency.
 std::vector<PredictedWorld> predict_worlds(const PredictArguments& arguments,

@@ -3,30 +3,28 @@
 
 #include <algorithm>
 
+#include "base/memory_terms.h"
+
 namespace rota::manifest {
 namespace {
 
-constexpr std::uint64_t kKibibyte = 1024;
-constexpr std::uint64_t kMebibyte = 1024 * kKibibyte;
+constexpr std::uint64_t kMebibyte = 1024 * 1024;
 
 constexpr std::uint64_t kLauncher = 8 * kMebibyte;  // Both processes of rotarun, and its messages.
 constexpr std::uint64_t kProcess = 4 * kMebibyte;   // A rank before main(): libraries, heap, stack.
 constexpr std::uint64_t kPlanCount = 64;  // Distinct calls of a training run: a generous bound.
 constexpr std::uint64_t kBytesPerNumber = 4;
 
-constexpr std::uint64_t in_pages(std::uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
-
-// Sums the terms "coordinator", "proof", "communicator", "front", "stages" and "plans" of
-// docs/memory.md. The sum includes shared memory and TCP: a job with several ranks in a pod uses
-// both.
+// Returns the terms of docs/memory.md over shared memory and TCP: a job with several ranks in a pod
+// uses both.
 std::uint64_t communication(const MemoryNeed& need) {
   const std::uint64_t world_size = need.world_size;
-  const std::uint64_t peer_count = world_size - 1;
-  std::uint64_t bytes = (64 + 192 + 24 + 4) * kKibibyte + 1536 * world_size +
-                        in_pages(192 * world_size) + 256 * kKibibyte * peer_count +
-                        kPlanCount * (768 * world_size + 512);
-  if (need.encrypts) bytes += (448 + 64 * peer_count) * kKibibyte;
-  return bytes;
+  return base::connection_bytes({.world_size = world_size,
+                                 .sharing_count = world_size,
+                                 .has_tcp = true,
+                                 .encrypts = need.encrypts,
+                                 .stage_count = world_size - 1}) +
+         kPlanCount * base::plan_bytes(world_size);
 }
 
 // Returns the bytes of the parameters, of their gradients and of the optimizer's numbers. The sum

@@ -96,10 +96,11 @@ std::vector<Slice> cut(Slice whole, std::size_t pieces) {
 std::vector<HostRanks> ranks_by_host(std::span<const std::size_t> host_of_rank) {
   std::vector<HostRanks> hosts;
   for (std::size_t rank = 0; rank < host_of_rank.size(); ++rank) {
-    const auto known = std::ranges::find_if(hosts, [&](const HostRanks& ranks) {
+    // Ranks of a host mostly follow one another, so the search begins with the newest host.
+    const auto known = std::find_if(hosts.rbegin(), hosts.rend(), [&](const HostRanks& ranks) {
       return host_of_rank[ranks.front()] == host_of_rank[rank];
     });
-    if (known == hosts.end()) {
+    if (known == hosts.rend()) {
       hosts.push_back({rank});
     } else {
       known->push_back(rank);

@@ -20,9 +20,9 @@ namespace rota::collectives {
 template <class Executor>
 class PlanRunBy final : public Running {
  public:
-  // `channels`: index = peer; this rank's own channel may be null. The list must outlive this
-  // object. `flags`: null if ranks do not share memory. The run has two streams for each peer, from
-  // `first_stream` on.
+  // `channels`: index = peer; null where no plan has a message, such as this rank's own. The list
+  // must outlive this object. `flags`: null if ranks do not share memory. The run has two streams
+  // for each peer, from `first_stream` on.
   explicit PlanRunBy(std::span<transport::Channel* const> channels, const Flags* flags = nullptr,
                      std::size_t first_stream = 0);
 

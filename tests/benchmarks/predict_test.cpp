@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "commands.h"
 #include "predict/measured_workload.h"
 #include "predict/worlds.h"
 
@@ -18,13 +21,21 @@ namespace {
 using collectives::Algorithm;
 using ::testing::HasSubstr;
 
-PredictArguments parsed_prediction(std::vector<std::string> words) {
+// Calls f with the words as a program gets them.
+template <class F>
+auto with_arguments(std::vector<std::string> words, F f) {
   words.insert(words.begin(), "predict");
   std::vector<char*> pointers;
   pointers.reserve(words.size());
   for (std::string& word : words) pointers.push_back(word.data());
-  auto options = predict_options();
-  return predict_arguments_from(options.parse(static_cast<int>(pointers.size()), pointers.data()));
+  return f(static_cast<int>(pointers.size()), pointers.data());
+}
+
+PredictArguments parsed_prediction(const std::vector<std::string>& words) {
+  return with_arguments(words, [](int count, char** arguments) {
+    auto options = predict_options();
+    return predict_arguments_from(options.parse(count, arguments));
+  });
 }
 
 const Workload kWorkload{.name = "two",
@@ -149,16 +160,36 @@ TEST(Predict, RefusesNamesThatItDoesNotKnow) {
 }
 
 TEST(Predict, WarnsAboutWorldsThatNoJobCanHave) {
-  const std::vector<std::string> words{"--rate", "1G",   "--latency", "1us",
-                                       "--plan", "ring", "--hosts"};
-  const auto of = [&](const std::string& hosts) {
-    std::vector<std::string> all = words;
-    all.push_back(hosts);
-    return warning_of(predicted(all));
-  };
-  EXPECT_EQ(of("2,4096"), "");
-  EXPECT_EQ(of("2,4097"),
-            "a world of 4097 ranks is only predicted: a job has at most 4096 ranks\n");
+  EXPECT_EQ(warning_of({{.host_count = 2}, {.host_count = 1024, .ranks_per_host = 4}}), "");
+  EXPECT_EQ(warning_of({{.host_count = 2}, {.host_count = 1025, .ranks_per_host = 4}}),
+            "a world of 4100 ranks is only predicted: a job has at most 4096 ranks\n");
+}
+
+// Runs the command with one rank on each host, and returns what it says on stderr.
+std::string warning_for(const std::string& hosts, const std::string& flag,
+                        const std::string& value) {
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  const int code = with_arguments(
+      {"--rate", "1G", "--latency", "1us", "--plan", "ring", "--hosts", hosts, flag, value},
+      run_predict_command);
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("All figures are predicted"));
+  EXPECT_EQ(code, 0);
+  return ::testing::internal::GetCapturedStderr();
+}
+
+// Two sizes of one world give one warning.
+TEST(Predict, WarnsAboutStepsAndAboutSingleAllReduces) {
+  const std::string path = ::testing::TempDir() + "predicted_workload.txt";
+  std::ofstream(path) << to_text(kWorkload);
+  const std::string warning =
+      "a world of 4097 ranks is only predicted: a job has at most 4096 ranks\n";
+  const std::vector<std::pair<std::string, std::string>> given{{"--workload", path},
+                                                               {"--sizes", "1K,1M"}};
+  for (const auto& [flag, value] : given) {
+    EXPECT_EQ(warning_for("2,4096", flag, value), "") << flag;
+    EXPECT_EQ(warning_for("2,4097", flag, value), warning) << flag;
+  }
 }
 
 TEST(Predict, TakesCostsFromACalibration) {

@@ -1,5 +1,6 @@
 // Tests those formulas of docs/memory.md that one process is enough to measure: the tables and
-// scratch memory of plans, and the heap of a communicator and of encrypted connections.
+// scratch memory of plans, the front of an arena, and the heap of a communicator and of encrypted
+// connections.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -7,10 +8,12 @@
 #include <memory>
 
 #include "auth/talk.h"
+#include "base/memory_terms.h"
 #include "collectives/choice.h"
 #include "collectives/planned.h"
 #include "communicator/thread_world.h"
 #include "testing/mixed_world.h"
+#include "transport/shm/arena_layout.h"
 
 namespace rota {
 namespace {
@@ -19,12 +22,6 @@ using collectives::Algorithm;
 using collectives::Collective;
 using collectives::Plan;
 using collectives::PlanRequest;
-
-// The formulas of the page.
-constexpr std::size_t table_bytes(std::size_t n) { return 768 * n; }
-constexpr std::size_t communicator_bytes(std::size_t n) { return 24 * 1024 + 1536 * n; }
-
-constexpr std::size_t encryption_bytes(std::size_t peers) { return (448 + 64 * peers) * 1024; }
 
 Algorithm chosen_for(std::size_t bytes, const collectives::Surroundings& world) {
   return collectives::choose({.type = DataType::kByte, .count = bytes}, world).algorithm;
@@ -73,7 +70,7 @@ TEST(Memory, APlansTablesAndScratchAreAsSmallAsThePageSays) {
         const std::string what = std::string(to_string(request.collective)) + " by " +
                                  std::string(to_string(request.algorithm)) + ", rank " +
                                  std::to_string(rank) + " of " + std::to_string(n);
-        EXPECT_LE(bytes_of(plan), table_bytes(n)) << what;
+        EXPECT_LE(bytes_of(plan), base::plan_table_bytes(n)) << what;
         EXPECT_LE(plan.lanes.size(), 2 * n + 1) << what;
         EXPECT_LE(plan.scratch_count, request.count) << what;
         ++seen;
@@ -192,6 +189,12 @@ TEST(Memory, ByHostNeedsRoomInOneRankOfEachHostAndIsChosenWhereThatIsLittle) {
   }
 }
 
+TEST(Memory, TheFrontOfAnArenaIsAsLargeAsThePageSays) {
+  for (const std::size_t n : {1, 2, 21, 22, 64, 4096}) {
+    EXPECT_EQ(transport::shm::front_bytes(n), base::front_bytes(n)) << "world of " << n;
+  }
+}
+
 TEST(Memory, ACommunicatorTakesAsLittleHeapAsThePageSays) {
   for (const std::size_t n : {1, 2, 8, 32}) {
     ThreadWorldOptions options;
@@ -199,7 +202,7 @@ TEST(Memory, ACommunicatorTakesAsLittleHeapAsThePageSays) {
     const std::size_t before = ::mallinfo2().uordblks;
     const std::vector<Communicator> world = ThreadWorld::make(options);
     const std::size_t taken = ::mallinfo2().uordblks - before;
-    EXPECT_LE(taken / n, communicator_bytes(n)) << "world of " << n;
+    EXPECT_LE(taken / n, base::communicator_bytes(n)) << "world of " << n;
   }
 }
 
@@ -208,7 +211,7 @@ TEST(Memory, ACommunicatorTakesNoMoreHeapWhereSomeRanksShareMemory) {
     const std::size_t before = ::mallinfo2().uordblks;
     const std::vector<Communicator> world = testing::mixed_world_of(n, {});
     const std::size_t taken = ::mallinfo2().uordblks - before;
-    EXPECT_LE(taken / n, communicator_bytes(n)) << "world of " << n;
+    EXPECT_LE(taken / n, base::communicator_bytes(n)) << "world of " << n;
   }
 }
 
@@ -232,7 +235,7 @@ TEST(Memory, EncryptionTakesAsLittleHeapAsThePageSays) {
     }
     for (auth::Talk::End* end : {&talk.caller, &talk.answerer}) end->said = auth::Bytes();
     const std::size_t taken = ::mallinfo2().uordblks - before;
-    EXPECT_LE(taken, encryption_bytes(2 * connections)) << connections << " connections";
+    EXPECT_LE(taken, base::encryption_bytes(2 * connections)) << connections << " connections";
   }
 }
 

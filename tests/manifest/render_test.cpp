@@ -154,7 +154,7 @@ TEST(Memory, IsWhatRotarunAndItsRanksTake) {
   EXPECT_EQ(memory_need({.parameter_count = kMebibyte}), (8 + 4 + 12 + 4) * kMebibyte);
   const MemoryNeed across{.slot_count = 2, .world_size = 8, .parameter_count = 8 * kMebibyte};
   const std::uint64_t communication =
-      (64 + 192 + 24 + 12 + 4 + 4 + 256 * 7) * 1024 + 64 * (768 * 8 + 512);
+      (64 + 4 + 192 + 24 + 12 + 4 + 4 + 256 * 7) * 1024 + 64 * (768 * 8 + 512);
   EXPECT_EQ(memory_need(across), 8 * kMebibyte + 2 * ((4 + 96 + 4) * kMebibyte + communication));
 }
 

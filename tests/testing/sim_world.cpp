@@ -1,5 +1,5 @@
 // Ranks take turns in a random order. The simulated time advances by one tick when every rank has
-// had a turn.
+// had its turns.
 #include "testing/sim_world.h"
 
 #include <algorithm>
@@ -21,11 +21,9 @@ SimWorld::SimWorld(const SimWorldOptions& options)
       errors_(options.world_size),
       started_(options.world_size),
       gone_(options.world_size) {
-  for (std::size_t rank = 0; rank < options.world_size; ++rank) {
-    for (std::size_t peer = 0; peer < options.world_size; ++peer) {
-      channels_[rank].push_back(&network_.channel(rank, peer));
-    }
-    runs_.push_back(std::make_unique<collectives::PlanRun>(channels_[rank]));
+  for (auto& channels : channels_) {
+    channels.resize(options.world_size);
+    runs_.push_back(std::make_unique<collectives::PlanRun>(channels));
   }
 }
 
@@ -44,6 +42,10 @@ void SimWorld::start(std::size_t rank, const collectives::PlanRequest& request,
                                      .signature = {own, rank},
                                      .plan = collectives::make_plan(own),
                                      .reducer = reducer});
+  for (const collectives::Lane& lane : planned_[rank]->plan.lanes) {
+    if (is_local(lane.kind)) continue;
+    channels_[rank][lane.peer] = &network_.channel(rank, lane.peer);
+  }
   auto& memory = memory_[rank];
   memory[2].resize(planned_[rank]->plan.scratch_count * bytes_of(type));
   operations_[rank] = {.planned = planned_[rank].get(),
@@ -67,13 +69,19 @@ void SimWorld::tick() {
   for (const std::size_t rank : order) {
     if (gone_[rank] || !started_[rank] || runs_[rank]->done()) continue;
     try {
-      runs_[rank]->step();
+      take_turns(rank);
     } catch (const Error& error) {
       errors_[rank] = error;
       lose(rank);
     }
   }
   network_.advance();
+}
+
+void SimWorld::take_turns(std::size_t rank) {
+  for (std::size_t turn = 0; turn < options_.turns_in_a_tick; ++turn) {
+    if (runs_[rank]->step() != collectives::Turn::kMoved) return;
+  }
 }
 
 bool SimWorld::over() const {

@@ -22,6 +22,9 @@ struct SimWorldOptions {
   std::uint64_t seed = 0;
   std::uint64_t max_delay = 5;
   bool short_writes = true;
+  // A rank that moves something takes its next turn at once, up to so many turns in a tick. A tick
+  // looks at all ranks, so a large world should need few ticks.
+  std::size_t turns_in_a_tick = 1;
 };
 
 class SimWorld {
@@ -53,8 +56,8 @@ class SimWorld {
   void start_all(const collectives::PlanRequest& request,
                  const Reduction& reduction = ReduceOp::kSum, DataType type = DataType::kFloat32);
 
-  // Gives every rank a turn, in a random order, and lets a tick pass. A rank whose operation throws
-  // is lost to the others from then on: a process that fails closes its connections.
+  // Gives every rank its turns, in a random order, and lets a tick pass. A rank whose operation
+  // throws is lost to the others from then on: a process that fails closes its connections.
   void tick();
 
   // Ticks until every rank is done or has failed. Returns false if that takes more than `most`
@@ -72,6 +75,8 @@ class SimWorld {
     return values;
   }
   const collectives::PlanRun& run_of(std::size_t rank) const { return *runs_[rank]; }
+  // Returns the number of wires that the plans so far use. A wire leads from one rank to another.
+  std::size_t wire_count() const noexcept { return network_.wire_count(); }
   void lose(std::size_t rank);     // The rank ends; its connections break.
   void silence(std::size_t rank);  // The rank stops; no peer is told.
 
@@ -79,11 +84,14 @@ class SimWorld {
   std::string replay() const;
 
  private:
+  void take_turns(std::size_t rank);
+
   SimWorldOptions options_;
   std::mt19937_64 random_;
   transport::sim::Network network_;
   std::vector<std::array<std::vector<std::byte>, collectives::kBufferCount>> memory_;  // Per rank.
-  std::vector<std::vector<transport::Channel*>> channels_;  // Indices: rank, peer.
+  // Indices: rank, peer. Null if no plan so far has a message between the two.
+  std::vector<std::vector<transport::Channel*>> channels_;
   std::vector<std::unique_ptr<collectives::PlanRun>> runs_;
   std::vector<collectives::Operation> operations_;
   std::vector<std::unique_ptr<collectives::PlannedCollective>> planned_;

@@ -20,8 +20,7 @@ void SimChannel::throw_lost() const {
 
 void SimChannel::put(std::span<const std::byte> bytes) {
   if (network_.silent_[rank_]) return;
-  auto& wire = network_.wire(rank_, peer_);
-  wire.pieces.push_back({network_.draw_due(wire), {bytes.begin(), bytes.end()}});
+  outgoing_.pieces.push_back({network_.draw_due(outgoing_), {bytes.begin(), bytes.end()}});
 }
 
 void SimChannel::start_send(const Header& header, std::span<const std::byte> payload) {
@@ -46,19 +45,19 @@ Progress SimChannel::progress_send() {
 }
 
 std::span<const std::byte> SimChannel::arrived(std::size_t needed) {
-  auto& wire = network_.wire(peer_, rank_);
+  auto& pieces = incoming_.pieces;
+  auto& bytes = incoming_.arrived;
   if (used_ > 0) {
-    wire.arrived.erase(wire.arrived.begin(),
-                       wire.arrived.begin() + static_cast<std::ptrdiff_t>(used_));
+    bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(used_));
     used_ = 0;
   }
-  while (!wire.pieces.empty() && wire.pieces.front().due <= network_.now_) {
-    const auto& bytes = wire.pieces.front().bytes;
-    wire.arrived.insert(wire.arrived.end(), bytes.begin(), bytes.end());
-    wire.pieces.pop_front();
+  while (!pieces.empty() && pieces.front().due <= network_.now_) {
+    const auto& piece = pieces.front().bytes;
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+    pieces.pop_front();
   }
-  if (wire.arrived.size() < needed && wire.pieces.empty() && network_.lost_[peer_]) throw_lost();
-  return wire.arrived;
+  if (bytes.size() < needed && pieces.empty() && network_.lost_[peer_]) throw_lost();
+  return bytes;
 }
 
 const Header* SimChannel::incoming() {

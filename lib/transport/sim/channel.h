@@ -10,8 +10,12 @@ namespace rota::transport::sim {
 
 class SimChannel final : public transport::Channel {
  public:
-  SimChannel(Network& network, std::size_t rank, std::size_t peer) noexcept
-      : network_(network), rank_(rank), peer_(peer) {}
+  SimChannel(Network& network, std::size_t rank, std::size_t peer)
+      : network_(network),
+        rank_(rank),
+        peer_(peer),
+        outgoing_(network.wire(rank, peer)),
+        incoming_(network.wire(peer, rank)) {}
 
   void start_send(const Header& header, std::span<const std::byte> payload) override;
   void send_more(std::span<const std::byte> payload) override;
@@ -32,10 +36,12 @@ class SimChannel final : public transport::Channel {
   Network& network_;
   std::size_t rank_;
   std::size_t peer_;
+  Network::Wire& outgoing_;
+  Network::Wire& incoming_;
   std::span<const std::byte> to_send_;
   std::optional<Header> header_;
   std::size_t offset_ = 0;  // Bytes taken of the arriving message.
-  std::size_t used_ = 0;    // Used bytes at the front of the wire's `arrived`.
+  std::size_t used_ = 0;    // Used bytes at the front of `arrived` of the incoming wire.
 };
 
 }  // namespace rota::transport::sim

@@ -10,18 +10,13 @@ namespace rota::transport::sim {
 Network::Network(const NetworkOptions& options)
     : options_(options),
       random_(options.seed),
-      wires_(options.world_size * options.world_size),
       lost_(options.world_size),
-      silent_(options.world_size) {
-  for (std::size_t rank = 0; rank < options.world_size; ++rank) {
-    for (std::size_t peer = 0; peer < options.world_size; ++peer) {
-      channels_.push_back(std::make_unique<SimChannel>(*this, rank, peer));
-    }
-  }
-}
+      silent_(options.world_size) {}
 
-transport::Channel& Network::channel(std::size_t rank, std::size_t peer) noexcept {
-  return *channels_[rank * options_.world_size + peer];
+transport::Channel& Network::channel(std::size_t rank, std::size_t peer) {
+  auto& channel = channels_[{rank, peer}];
+  if (!channel) channel = std::make_unique<SimChannel>(*this, rank, peer);
+  return *channel;
 }
 
 void Network::lose(std::size_t rank) noexcept { lost_[rank] = true; }

@@ -1,11 +1,14 @@
 // Simulates a network inside one thread. A seed decides how the network misbehaves: delays, short
-// writes, lost peers.
+// writes, lost peers. Two ranks have wires once one of them has asked for its channel to the other,
+// so a world of thousands of ranks has only the wires that its plans use.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "transport/channel.h"
@@ -23,8 +26,12 @@ class Network {
  public:
   explicit Network(const NetworkOptions& options);
 
-  // Returns `rank`'s end of the wire to `peer`. The channel lives as long as the Network.
-  transport::Channel& channel(std::size_t rank, std::size_t peer) noexcept;
+  // Returns `rank`'s end of the wires to and from `peer`. Makes it at the first call for these two
+  // ranks. The channel lives as long as the Network.
+  transport::Channel& channel(std::size_t rank, std::size_t peer);
+
+  // Returns the number of wires so far. A wire carries data in one direction.
+  std::size_t wire_count() const noexcept { return wires_.size(); }
 
   // Advances the time by one tick.
   void advance() noexcept { ++now_; }
@@ -49,19 +56,20 @@ class Network {
     std::uint64_t last_due = 0;
   };
 
-  Wire& wire(std::size_t from, std::size_t to) noexcept {
-    return wires_[from * options_.world_size + to];
-  }
+  using Pair = std::pair<std::size_t, std::size_t>;  // Two ranks.
+
+  // Makes the wire if there is none yet. A wire keeps its address.
+  Wire& wire(std::size_t from, std::size_t to) { return wires_[{from, to}]; }
   std::size_t part_of(std::size_t bytes);  // Returns how many of `bytes` one write or read moves.
   std::uint64_t draw_due(Wire& wire);
 
   NetworkOptions options_;
   std::mt19937_64 random_;
   std::uint64_t now_ = 0;
-  std::vector<Wire> wires_;
+  std::map<Pair, Wire> wires_;  // Key: the sender, and the receiver.
   std::vector<bool> lost_;
   std::vector<bool> silent_;
-  std::vector<std::unique_ptr<transport::Channel>> channels_;
+  std::map<Pair, std::unique_ptr<transport::Channel>> channels_;  // Key: the rank, and its peer.
 };
 
 }  // namespace rota::transport::sim
