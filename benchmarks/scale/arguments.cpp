@@ -65,7 +65,7 @@ ScaleArguments scale_arguments_from(const cxxopts::ParseResult& given) {
   }
   ScaleArguments arguments;
   ScaleOptions& scale = arguments.scale;
-  scale.model = workload_named(given["model"].as<std::string>()).name;
+  scale.model = model_work_named(given["model"].as<std::string>()).name;
   scale.scaling = scaling_named(given["scaling"].as<std::string>());
   scale.batch_size =
       count_from(given, "batch-size", scale.scaling == Scaling::kWeak ? kWeakBatch : kStrongBatch);

@@ -94,7 +94,7 @@ ScaleResult result_without_times(const Group& group, std::size_t hosts,
 
 ScaleResult run_paced_contest(Group& group, std::size_t hosts, Sums& sums,
                               const ScaleOptions& options) {
-  const Workload& workload = workload_named(options.model);
+  const ModelWork& workload = model_work_named(options.model);
   const std::vector<std::size_t> counts = gradient_counts(workload);
   const auto images = static_cast<double>(images_of_a_rank(options, group.world_size()));
   const double rate = options.images_per_second.value_or(workload.images_per_second);
