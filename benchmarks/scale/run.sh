@@ -81,15 +81,6 @@ measure_one_host() {
   done
 }
 
-# on_first COUNT SLOTS COMMAND...: runs the command with the first hosts alone. The others stay,
-# since this is a subshell.
-on_first() (
-  hosts=("${hosts[@]:0:$1}")
-  addresses=("${addresses[@]:0:$1}")
-  slots=$2
-  "${@:3}"
-)
-
 # With one rank on each host, the contestants are those of hosts.sh. The functions for pairs of
 # hosts.sh run two ranks on each host; those of rota compare plans, so rota is started directly.
 define_starts_on_hosts() {
