@@ -73,12 +73,14 @@ double seconds_of_isolated_calls(const WorldModel& model, const Call& call, std:
   const Call barrier = call_of(model, 1, {});
   CallRunner calls(model, Fold::kNever);
   Clock clock(model);
+  const std::size_t warm_up = warm_up_calls(kValidatedCalls);
   std::vector<double> samples;
-  for (std::size_t i = 0; i < warm_up_calls(kValidatedCalls) + kValidatedCalls; ++i) {
+  for (std::size_t i = 0; i < warm_up + kValidatedCalls; ++i) {
     run_together(calls, barrier, cores, clock);
-    samples.push_back(run_together(calls, call, cores, clock));
+    const double seconds = run_together(calls, call, cores, clock);
+    if (i >= warm_up) samples.push_back(seconds);
   }
-  return median({samples.end() - kValidatedCalls, samples.end()});
+  return median(samples);
 }
 
 ScaleOptions scale_options_of(const ValidationPoint& point) {
