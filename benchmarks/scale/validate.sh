@@ -27,10 +27,11 @@ case $points in
   few) most_minutes=2 rates=(1000) ranks_per_host=(1) rounds=1 ;;
   *) usage ;;
 esac
-limit=300  # Seconds that one job may take.
+limit=300   # Seconds that one job may take.
+judging=60  # Seconds for the predictions after the measurement.
 rows=$out/validation.jsonl
-rate=      # Of the cables, in Mbit/s.
-failed=()  # Sentences about jobs that failed, and about rounds that were left out.
+rate=       # Of the cables, in Mbit/s.
+failed=()   # Sentences about jobs that failed, and about a round that was cut off.
 mkdir -p "$out"
 rm -f "$out/validation.md"
 : >"$rows"
@@ -83,27 +84,28 @@ measure() {
   fi
 }
 
-# Begins a round only if it will end in time.
+# Measures all points once a round, until the time is over.
 measure_all() {
-  local begin longest=0 job
+  local job
   for ((round = 1; round <= rounds; ++round)); do
-    if ((SECONDS + longest > 60 * most_minutes)); then
-      failed+=("Round $round was left out: it would have ended after $most_minutes minutes.")
-      return
-    fi
-    begin=$SECONDS
-    for job in "${jobs[@]}"; do measure "$job"; done
-    ((SECONDS - begin <= longest)) || longest=$((SECONDS - begin))
+    for job in "${jobs[@]}"; do
+      if ((SECONDS > 60 * most_minutes - judging)); then
+        failed+=("Round $round was cut off after $((SECONDS / 60)) minutes.")
+        return
+      fi
+      measure "$job"
+    done
   done
 }
 
 explain() {
   paragraph <<TEXT
 Two hosts have measured the costs below. All points are predicted from them alone, by the functions
-of \`rota-bench predict\`. The points are all-reduces by six plans, and paced training steps, on 2 to
-8 hosts, which are network namespaces. The time of a point is the median of $rounds rounds, each of
-which measures all points once. The time of an all-reduce in a round is the median of several calls,
-with a barrier before each of them. A point that is predicted to take more than 2 s is not measured.
+of \`rota-bench predict\`. The points are all-reduces by six plans, and paced training steps, on 2
+to 8 hosts, which are network namespaces. The time of a point is the median of $rounds rounds, each
+of which measures all points once. The time of an all-reduce in a round is the median of several
+calls, with a barrier before each of them. A point that is predicted to take more than 2 s is not
+measured.
 TEXT
   paragraph <<TEXT
 In each cell, m is the measured time, p the predicted one, both in milliseconds, and the percentage
