@@ -24,7 +24,7 @@ rates=(1000 100) ranks_per_host=(1 2) rounds=3
 case $points in
   whole) most_minutes=60 ;;
   short) most_minutes=10 ;;
-  few) most_minutes=2 rates=(1000) ranks_per_host=(1) rounds=1 ;;
+  few) most_minutes=3 rates=(1000) ranks_per_host=(1) rounds=1 ;;
   *) usage ;;
 esac
 limit=300   # Seconds that one job may take.
