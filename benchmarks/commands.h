@@ -12,9 +12,11 @@ int run_tune_command(int argument_count, char** arguments);
 int run_overlap_command(int argument_count, char** arguments);
 int run_scale_command(int argument_count, char** arguments);
 
-// Read rows from stdin. The second one throws if there is no row.
+// Read rows from stdin. The second one throws if there is no row. The third one returns 1 if
+// predictions are not good enough.
 int run_contest_command(int argument_count, char** arguments);
 int run_scale_page_command(int argument_count, char** arguments);
+int run_validate_command(int argument_count, char** arguments);
 
 // Needs no job.
 int run_predict_command(int argument_count, char** arguments);

@@ -24,6 +24,7 @@ constexpr std::string_view kUsage =
     "       rotarun -np RANKS rota-bench pace ...        ways to train; has a --help\n"
     "       rotarun -np RANKS rota-bench tune -o FILE    the fastest plans here; has a --help\n"
     "       rota-bench predict ...                       steps of large worlds; has a --help\n"
+    "       rota-bench validate ...                      predictions, beside rows from stdin\n"
     "       rota-bench plan --draw ...                   the messages of a plan; has a --help\n"
     "       rota-bench compare OURS THEIRS               the --json rows of two names, from stdin\n"
     "       rota-bench contest ...                       all --json rows; has a --help\n"
@@ -41,6 +42,7 @@ int run(int argument_count, char** arguments) {
   if (command == "pace") return run_pace_command(argument_count - 1, arguments + 1);
   if (command == "small") return run_small_command(argument_count - 1, arguments + 1);
   if (command == "predict") return run_predict_command(argument_count - 1, arguments + 1);
+  if (command == "validate") return run_validate_command(argument_count - 1, arguments + 1);
   if (command == "plan") return run_plan_command(argument_count - 1, arguments + 1);
   if (command == "tune") return run_tune_command(argument_count - 1, arguments + 1);
   if (command == "contest") return run_contest_command(argument_count - 1, arguments + 1);

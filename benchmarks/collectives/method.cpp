@@ -126,7 +126,7 @@ std::vector<double> samples_of(const Subject& subject, const Work& work, const M
     return isolated ? subject.isolated_call(manner.state) : subject.calls_back_to_back(in_a_row);
   };
   const std::size_t count = isolated ? iterations : std::min(iterations, kSamplesBackToBack);
-  const std::size_t warm_up = isolated ? std::max<std::size_t>(2, iterations / 5) : 1;
+  const std::size_t warm_up = isolated ? warm_up_calls(iterations) : 1;
   for (std::size_t i = 0; i < warm_up; ++i) sample();
   std::vector<double> samples(count);
   for (double& seconds : samples) seconds = sample();
@@ -269,6 +269,10 @@ std::vector<Work> works_of(const Method& method, Collective collective, std::siz
 std::size_t default_iterations(std::size_t bytes) noexcept {
   return std::clamp(kBytesOfIterations / std::max<std::size_t>(1, bytes), kLeastIterations,
                     kMostIterations);
+}
+
+std::size_t warm_up_calls(std::size_t iterations) noexcept {
+  return std::max<std::size_t>(2, iterations / 5);
 }
 
 void measure(Group& group, const Method& method, const std::function<void(const Line&)>& report) {

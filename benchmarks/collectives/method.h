@@ -45,6 +45,9 @@ struct Line {
 // Returns fewer iterations for larger sizes, which take longer.
 std::size_t default_iterations(std::size_t bytes) noexcept;
 
+// Returns the number of calls that warm up before so many isolated calls.
+std::size_t warm_up_calls(std::size_t iterations) noexcept;
+
 // The largest size for back-to-back calls. Larger sizes, and fresh values of any size, are measured
 // only in isolated calls.
 inline constexpr std::size_t kMostBackToBack = 64 << 10;

@@ -6,7 +6,8 @@
 
 hosts=()
 addresses=()
-slots=1  # Ranks on each host.
+slots=1    # Ranks on each host.
+burst=128  # KiB that pass a cable at once after a pause.
 switch=rota-switch-$$
 folder=
 
@@ -47,7 +48,7 @@ make_hosts() {
 
 # limit_rate RATE: limits both directions of the cables of all hosts.
 limit_rate() {
-  local i shape=(tbf rate "$1" burst 128kb latency 50ms)
+  local i shape=(tbf rate "$1" burst "${burst}kb" latency 50ms)
   for ((i = 1; i <= ${#hosts[@]}; ++i)); do
     tc -n "${hosts[i - 1]}" qdisc replace dev cable root "${shape[@]}"
     tc -n "$switch" qdisc replace dev "port$i" root "${shape[@]}"
@@ -84,10 +85,21 @@ on_each() {
   return $verdict
 }
 
-run_rota() {
-  on_each "$bin/rotarun" --ports 7720-7729 --key-file "$folder/key" \
-    "$bin/rota-bench" "${@:2}" --json
+# on_first COUNT SLOTS COMMAND...: runs the command with the first hosts alone. The others stay,
+# since this is a subshell.
+on_first() (
+  hosts=("${hosts[@]:0:$1}")
+  addresses=("${addresses[@]:0:$1}")
+  slots=$2
+  "${@:3}"
+)
+
+# bench_on_ranks ARGUMENT...: runs rota-bench as the ranks of all hosts.
+bench_on_ranks() {
+  on_each "$bin/rotarun" --ports 7720-7729 --key-file "$folder/key" "$bin/rota-bench" "$@"
 }
+
+run_rota() { bench_on_ranks "${@:2}" --json; }
 
 run_gloo() {
   local store

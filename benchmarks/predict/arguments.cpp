@@ -86,13 +86,6 @@ Fold fold_from(const std::string& name) {
                               "always");
 }
 
-// Returns the transport that rota chooses by default.
-std::string default_transport(const PredictArguments& arguments) {
-  if (arguments.shape.ranks_per_host == 1) return "tcp";
-  const bool has_one_host = arguments.host_counts == std::vector<std::size_t>{1};
-  return has_one_host ? "shm" : "shm+tcp";
-}
-
 StepOptions step_from(const cxxopts::ParseResult& given) {
   return {.plan = plan_from(given["plan"].as<std::string>()),
           .codec = codec_from(given["codec"].as<std::string>()),
@@ -170,6 +163,12 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
   arguments.transport = text_if_given("transport");
   if (arguments.transport.empty()) arguments.transport = default_transport(arguments);
   return arguments;
+}
+
+std::string default_transport(const PredictArguments& arguments) {
+  if (arguments.shape.ranks_per_host == 1) return "tcp";
+  const bool has_one_host = arguments.host_counts == std::vector<std::size_t>{1};
+  return has_one_host ? "shm" : "shm+tcp";
 }
 
 double seconds_per_byte_at(const std::string& rate) {

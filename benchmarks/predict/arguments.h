@@ -29,6 +29,9 @@ cxxopts::Options predict_options();
 // Throws std::exception with a sentence about an invalid argument.
 PredictArguments predict_arguments_from(const cxxopts::ParseResult& given);
 
+// Returns the transport that rota chooses by default in the worlds of the arguments.
+std::string default_transport(const PredictArguments& arguments);
+
 // Returns the seconds for a byte at a rate such as "25G", in bits a second. Throws
 // std::invalid_argument unless the rate is finite and more than 0.
 double seconds_per_byte_at(const std::string& rate);

@@ -32,6 +32,10 @@ std::optional<double> rate_from(const cxxopts::ParseResult& given, const std::st
 
 }  // namespace
 
+std::size_t default_batch_size(Scaling scaling) noexcept {
+  return scaling == Scaling::kWeak ? kWeakBatch : kStrongBatch;
+}
+
 cxxopts::Options scale_options(const std::string& program) {
   const ScaleOptions standard;
   cxxopts::Options options(
@@ -65,10 +69,9 @@ ScaleArguments scale_arguments_from(const cxxopts::ParseResult& given) {
   }
   ScaleArguments arguments;
   ScaleOptions& scale = arguments.scale;
-  scale.model = workload_named(given["model"].as<std::string>()).name;
+  scale.model = model_work_named(given["model"].as<std::string>()).name;
   scale.scaling = scaling_named(given["scaling"].as<std::string>());
-  scale.batch_size =
-      count_from(given, "batch-size", scale.scaling == Scaling::kWeak ? kWeakBatch : kStrongBatch);
+  scale.batch_size = count_from(given, "batch-size", default_batch_size(scale.scaling));
   scale.images_per_second = rate_from(given, "images-per-second");
   scale.megabits = rate_from(given, "rate");
   scale.steps = count_from(given, "steps", scale.steps);

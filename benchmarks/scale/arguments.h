@@ -12,6 +12,9 @@ struct ScaleArguments {
   bool json = false;
 };
 
+// Returns the images of a batch by default.
+std::size_t default_batch_size(Scaling scaling) noexcept;
+
 // `program` is the name that errors begin with: "rota-bench scale".
 cxxopts::Options scale_options(const std::string& program);
 

@@ -5,7 +5,6 @@
 #include <span>
 #include <stdexcept>
 
-#include "scale/pacing.h"
 #include "scale/workload.h"
 #include "turns.h"
 
@@ -64,6 +63,12 @@ std::size_t images_of_a_rank(const ScaleOptions& options, std::size_t ranks) {
                               "multiple of the number of ranks");
 }
 
+Pace pace_of_a_rank(const ScaleOptions& options, std::size_t ranks) {
+  const ModelWork& work = model_work_named(options.model);
+  const auto images = static_cast<double>(images_of_a_rank(options, ranks));
+  return pace_of(work, images / options.images_per_second.value_or(work.images_per_second));
+}
+
 void require_sums(const Group& group, Sums& sums, std::size_t count) {
   fill(sums, count, static_cast<float>(group.rank() + 1));
   sum_all(sums, count);
@@ -94,11 +99,8 @@ ScaleResult result_without_times(const Group& group, std::size_t hosts,
 
 ScaleResult run_paced_contest(Group& group, std::size_t hosts, Sums& sums,
                               const ScaleOptions& options) {
-  const Workload& workload = workload_named(options.model);
-  const std::vector<std::size_t> counts = gradient_counts(workload);
-  const auto images = static_cast<double>(images_of_a_rank(options, group.world_size()));
-  const double rate = options.images_per_second.value_or(workload.images_per_second);
-  const Pace pace = pace_of(workload, images / rate);
+  const std::vector<std::size_t> counts = gradient_counts(model_work_named(options.model));
+  const Pace pace = pace_of_a_rank(options, group.world_size());
   ScaleResult result = result_without_times(group, hosts, counts, options);
   result.least_step = least_step_seconds(
       pace, counts, options.megabits ? seconds_of_a_byte(hosts, *options.megabits) : 0);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collectives/group.h"
+#include "scale/pacing.h"
 #include "scale/sums.h"
 
 namespace rota::bench {
@@ -64,6 +65,9 @@ ScaleTimes measure_steps(Group& group, const Steps& steps, const ScaleOptions& o
 // Returns the images of one rank in a step. Throws std::invalid_argument if ranks that share a
 // batch cannot each have the same number of images.
 std::size_t images_of_a_rank(const ScaleOptions& options, std::size_t ranks);
+
+// Returns the pace of each rank. Throws as images_of_a_rank() does, and as model_work_named().
+Pace pace_of_a_rank(const ScaleOptions& options, std::size_t ranks);
 
 // Collective. Sums the numbers of the ranks, from 1 on, in all gradients. Leaves zeros, whose later
 // sums are zeros too. Throws std::runtime_error if a sum is wrong.

@@ -15,13 +15,13 @@ base::Duration duration_of(double seconds) {
   return std::chrono::round<base::Duration>(std::chrono::duration<double>(seconds));
 }
 
-double backward_multiplications(const Workload& workload, std::size_t layer) {
+double backward_multiplications(const ModelWork& workload, std::size_t layer) {
   return workload.layers[layer].multiplications * (layer == 0 ? 1 : 2);
 }
 
 }  // namespace
 
-Pace pace_of(const Workload& workload, double seconds) {
+Pace pace_of(const ModelWork& workload, double seconds) {
   double passed = 0;  // Multiplications until now: first those of the forward pass.
   for (const LayerWork& layer : workload.layers) passed += layer.multiplications;
   double all = passed;

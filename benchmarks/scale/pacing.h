@@ -22,7 +22,7 @@ struct Pace {
 // Returns the pace of a step that computes for `seconds`. The time is shared by multiplications:
 // the backward pass of a layer has twice as many as its forward pass. One half is for the gradient
 // of the layer's input, which the first layer does not need. Requires 0 < seconds.
-Pace pace_of(const Workload& workload, double seconds);
+Pace pace_of(const ModelWork& workload, double seconds);
 
 // Returns the least time of a step in seconds, whatever the library does: no gradient leaves before
 // it is final. `counts` are the gradients' elements. Each of their bytes takes `seconds_a_byte` on

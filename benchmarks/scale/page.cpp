@@ -27,9 +27,7 @@ std::string cell(const char* pattern, Arguments... arguments) {
 }
 
 std::string network_of(const ScaleRow& row) {
-  if (!row.megabits) return "one host";
-  return *row.megabits >= 1000 ? cell("hosts at %g Gbit/s", *row.megabits * 1e-3)
-                               : cell("hosts at %g Mbit/s", *row.megabits);
+  return row.megabits ? "hosts at " + rate_text(*row.megabits) : "one host";
 }
 
 std::string title_of(const ScaleRow& row) {

@@ -30,7 +30,7 @@ int run_scale_of_peer(cxxopts::Options options, int argument_count, char** argum
     const auto hosts = given["hosts"].as<std::size_t>();
     if (hosts == 0) throw std::invalid_argument("--hosts is 0; it must be at least 1");
     const std::unique_ptr<Group> group = make_group(given);
-    BlockingSums sums(*group, gradient_counts(workload_named(wanted.model)));
+    BlockingSums sums(*group, gradient_counts(model_work_named(wanted.model)));
     return run_paced_contest(*group, hosts, sums, wanted);
   };
   return run_scale(std::move(options), argument_count, arguments, measure);

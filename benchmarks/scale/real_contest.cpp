@@ -27,7 +27,7 @@ TrainingSettings settings_of(const ScaleOptions& options, std::size_t images) {
 ScaleResult run_real_contest(const RotaWorld& world, std::size_t hosts, Sums& sums,
                              const ScaleOptions& options) {
   Group& group = *world.group;
-  const std::vector<std::size_t> counts = gradient_counts(workload_named(options.model));
+  const std::vector<std::size_t> counts = gradient_counts(model_work_named(options.model));
   const std::size_t images = images_of_a_rank(options, group.world_size());
   const Dataset digits =
       make_digits(kBatches * options.batch_size, static_cast<std::uint32_t>(group.rank() + 1));

@@ -82,6 +82,10 @@ Scaling scaling_named(const std::string& name) {
   throw std::invalid_argument("--scaling: '" + name + "' is neither weak nor strong");
 }
 
+std::string rate_text(double megabits) {
+  return megabits >= 1000 ? format("%g Gbit/s", megabits * 1e-3) : format("%g Mbit/s", megabits);
+}
+
 ScaleRow row_of(const ScaleResult& result) {
   const ScaleOptions& options = result.options;
   return {.name = result.name,

@@ -44,6 +44,9 @@ std::string to_string(Scaling scaling);  // "weak", "strong"
 // Returns the scaling that is named so. Throws std::invalid_argument for another name.
 Scaling scaling_named(const std::string& name);
 
+// Returns a rate for people: "1 Gbit/s", "100 Mbit/s".
+std::string rate_text(double megabits);
+
 // The efficiency of a round is the time in which one rank computes its share of the work, divided
 // by the time of the step.
 ScaleRow row_of(const ScaleResult& result);

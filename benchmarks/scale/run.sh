@@ -4,8 +4,9 @@
 # ranks on 32 hosts take to their first sum. Makes a page of tables and a picture.
 #
 # usage: run.sh BIN OUT COMMAND [ROUNDS]
-# BIN has the programs. OUT gets scaling.jsonl, scaling.md and scaling.svg. The page names COMMAND
-# as its origin. Without root there are no namespaces: then the page has one host alone.
+# BIN has the programs. OUT gets scaling.jsonl, scaling.md and scaling.svg, and the files of
+# validate.sh, whose part of the page is its end. The page names COMMAND as its origin. Without root
+# there are no namespaces: then the page has one host alone.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=../contest/peers.sh
@@ -81,15 +82,6 @@ measure_one_host() {
   done
 }
 
-# on_first COUNT SLOTS COMMAND...: runs the command with the first hosts alone. The others stay,
-# since this is a subshell.
-on_first() (
-  hosts=("${hosts[@]:0:$1}")
-  addresses=("${addresses[@]:0:$1}")
-  slots=$2
-  "${@:3}"
-)
-
 # With one rank on each host, the contestants are those of hosts.sh. The functions for pairs of
 # hosts.sh run two ranks on each host; those of rota compare plans, so rota is started directly.
 define_starts_on_hosts() {
@@ -137,6 +129,11 @@ if ((EUID == 0)); then
   measure_join
 fi
 name_missing
+# Predictions that are not good enough are on the page, too.
+"$here/validate.sh" "$bin" "$out" >/dev/null || echo "validate.sh ended with $?" >&2
+[[ -s $out/validation.md ]] || {
+  echo 'The validation of predictions failed, and is left out.' >"$out/validation.md"
+}
 
 # Says how the steps are paced.
 explain() {
@@ -185,6 +182,8 @@ tell_join() {
   printf '![](scaling.svg)\n\n'
   "$bin/rota-bench" scale-page --plot "$out/scaling.svg" \
     --title "paced training steps, weak scaling: efficiency by workers" <"$rows"
+  echo
+  cat "$out/validation.md"
 } >"$out/scaling.new"
 mv "$out/scaling.new" "$out/scaling.md"
 cat "$out/scaling.md"

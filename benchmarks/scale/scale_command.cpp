@@ -53,7 +53,7 @@ ScaleOptions options_of_rota(const cxxopts::ParseResult& given, ScaleOptions opt
 ScaleResult measure_rota(const cxxopts::ParseResult& given, const ScaleOptions& common) {
   const ScaleOptions options = options_of_rota(given, common);
   const RotaWorld world = make_rota_world(CommunicatorOptions::from_environment());
-  RotaSums sums(*world.communicator, gradient_counts(workload_named(options.model)));
+  RotaSums sums(*world.communicator, gradient_counts(model_work_named(options.model)));
   const RankTable& table = world.communicator->rank_table();
   ScaleResult result = options.is_real
                            ? run_real_contest(world, count_hosts(table), sums, options)

@@ -21,16 +21,16 @@ constexpr LayerWork kMlp[] = {
 };
 
 // The rates of one worker on the page docs/benchmarks/training.md of November 2026, rounded.
-constexpr Workload kWorkloads[] = {
+constexpr ModelWork kWorkloads[] = {
     {"lenet", kLenet, 2'650},
     {"mlp", kMlp, 37'000},
 };
 
 }  // namespace
 
-const Workload& workload_named(const std::string& name) {
+const ModelWork& model_work_named(const std::string& name) {
   std::string names;
-  for (const Workload& workload : kWorkloads) {
+  for (const ModelWork& workload : kWorkloads) {
     if (workload.name == name) return workload;
     names += (names.empty() ? "" : " and ") + std::string(workload.name);
   }
@@ -38,7 +38,7 @@ const Workload& workload_named(const std::string& name) {
                               names);
 }
 
-std::vector<std::size_t> gradient_counts(const Workload& workload) {
+std::vector<std::size_t> gradient_counts(const ModelWork& workload) {
   std::vector<std::size_t> counts;
   for (const LayerWork& layer : workload.layers) {
     counts.push_back(layer.weights);

@@ -16,7 +16,7 @@ struct LayerWork {
   double multiplications = 0;  // In the forward pass of one image.
 };
 
-struct Workload {
+struct ModelWork {
   std::string_view name;
   std::span<const LayerWork> layers;  // In forward order.
   // Of one rank alone, on one core. benchmarks/training has measured it.
@@ -24,9 +24,9 @@ struct Workload {
 };
 
 // Returns the workload with this name. Throws std::invalid_argument, which lists the names.
-const Workload& workload_named(const std::string& name);
+const ModelWork& model_work_named(const std::string& name);
 
 // Returns the counts of the gradients in forward order: the weights and the biases of each layer.
-std::vector<std::size_t> gradient_counts(const Workload& workload);
+std::vector<std::size_t> gradient_counts(const ModelWork& workload);
 
 }  // namespace rota::bench

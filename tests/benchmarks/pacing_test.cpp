@@ -25,7 +25,7 @@ using testing::ElementsAre;
 
 // In a step of 80 ms, a multiplication takes 1 ms: 30 forward, 40 + 10 backward.
 constexpr LayerWork kLayers[] = {{100, 1, 10}, {200, 2, 20}};
-constexpr Workload kWorkload{"two layers", kLayers, 1};
+constexpr ModelWork kWorkload{"two layers", kLayers, 1};
 
 TEST(Pace, SharesTheTimeByMultiplications) {
   const Pace pace = pace_of(kWorkload, 0.080);
@@ -150,19 +150,19 @@ TEST(Turns, BeginWithTheNextContestantInEachRound) {
   EXPECT_THAT(second, ElementsAre(2, 3, 6));
 }
 
-TEST(Workload, HasTheGradientsOfTheExample) {
+TEST(ModelWork, HasTheGradientsOfTheExample) {
   for (const std::string name : {"lenet", "mlp"}) {
     std::vector<std::size_t> counts;
     const Model<float> model({28, 28, 1}, layers_of(name, 10));
     for (const ParameterInfo& parameter : model.parameters()) counts.push_back(parameter.count());
-    EXPECT_EQ(gradient_counts(workload_named(name)), counts) << name;
+    EXPECT_EQ(gradient_counts(model_work_named(name)), counts) << name;
   }
 }
 
-TEST(Workload, IsRefusedByNameIfThereIsNone) {
+TEST(ModelWork, IsRefusedByNameIfThereIsNone) {
   std::string refusal;
   try {
-    workload_named("resnet");
+    model_work_named("resnet");
   } catch (const std::invalid_argument& error) {
     refusal = error.what();
   }

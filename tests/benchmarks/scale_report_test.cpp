@@ -131,7 +131,7 @@ class AloneGroup : public Group {
 
 TEST(BlockingSums, CallForEachBucketOnceInTheOrderOfTheBuckets) {
   AloneGroup group;
-  const std::vector<std::size_t> counts = gradient_counts(workload_named("lenet"));
+  const std::vector<std::size_t> counts = gradient_counts(model_work_named("lenet"));
   std::vector<std::size_t> expected;
   for (const Slice& bucket : lay_out_buckets(counts, sizeof(float), {}).buckets) {
     expected.push_back(bucket.count);
@@ -170,7 +170,7 @@ ScaleOptions short_options() {
 
 TEST(PacedContest, HasASampleOfEachKindForEachRound) {
   AloneGroup group;
-  BlockingSums sums(group, gradient_counts(workload_named("mlp")));
+  BlockingSums sums(group, gradient_counts(model_work_named("mlp")));
   const ScaleResult result = run_paced_contest(group, 1, sums, short_options());
   EXPECT_EQ(result.ranks, 1u);
   EXPECT_EQ(result.gradient_bytes, 669'706 * sizeof(float));
@@ -184,7 +184,7 @@ TEST(PacedContest, HasASampleOfEachKindForEachRound) {
 
 TEST(PacedContest, RefusesALibraryWithWrongSums) {
   AloneGroup group;
-  BlockingSums sums(group, gradient_counts(workload_named("mlp")));
+  BlockingSums sums(group, gradient_counts(model_work_named("mlp")));
   group.is_wrong = true;
   std::string refusal;
   try {
