@@ -46,7 +46,7 @@ KERNELS = [
            r"^(void encode<OfHalves<Bfloat16InLine>|OfHalves<Bfloat16InLine>::encode)", 16, 4,
            "shrn"),
     Kernel("SGD", r"^void sgd_update<float>", 16, 12),
-    Kernel("Adam", r"^void adam_update<float>", 4, 16),
+    Kernel("Adam", r"^void adam_update<float>", 8, 16),
 ]
 
 
