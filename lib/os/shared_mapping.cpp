@@ -74,15 +74,15 @@ SharedMapping::SharedMapping(Fd memory, std::size_t place, std::size_t page_byte
     : memory_(std::move(memory)) {
   struct stat status {};
   if (::fstat(memory_.get(), &status) != 0) throw_errno("fstat of a memfd");
-  const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  const auto whole = base::as_size(whole_pages(bytes, page_bytes));
+  const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
+  const auto whole = base::as_size(whole_pages(file_bytes, page_bytes));
   if (!whole) {
     throw Error(ErrorCode::kNoMemory,
-                "mmap of " + std::to_string(bytes) +
+                "mmap of " + std::to_string(file_bytes) +
                     " shared bytes: a 32-bit program has no addresses for them; limit them with "
                     "ulimit -f, or use a 32-bit rotarun");
   }
-  const auto count = static_cast<std::size_t>(bytes);
+  const auto count = static_cast<std::size_t>(file_bytes);
   place = static_cast<std::size_t>(whole_pages(place, page_bytes));
   const std::size_t lead = kIsRoomy ? kAddressStep + place : 0;
   const std::string what = "mmap of " + std::to_string(count) + " shared bytes";
