@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# roots.sh BUILD OUT makes the files of the images from the build of preset `image`:
+# roots.sh BUILD OUT [SYSROOT] makes the files of the images from the build of preset `image`, or
+# from that of preset `image-arm64` and the libraries in the folder SYSROOT:
 #   OUT/rota        the launcher, its companions and librota, with all that they need to run
 #   OUT/rota-mnist  the same, with the example mnist and its data set
 # The images contain nothing else: no shell, no package, and only files that a program needs to run.
@@ -24,7 +25,7 @@ rm -r "$stage"
 # Gives the user a name, for programs that ask for it. Without a shell no login is possible.
 echo 'rota:x:10001:10001:rota:/:/sbin/nologin' >"$root/etc/passwd"
 echo 'rota:x:10001:' >"$root/etc/group"
-"$here/closure.sh" "$root"
+"$here/closure.sh" "$root" ${3:+--sysroot "$3"}
 
 cp -r "$root" "$out/rota-mnist"
 root=$out/rota-mnist
@@ -33,4 +34,4 @@ mkdir -p "$root/usr/share/rota/mnist"
 # Unpack the data, so that ranks need not do it: an image is compressed for transfer anyway.
 cp "$here"/../../examples/mnist/data/*.gz "$root/usr/share/rota/mnist/"
 gunzip "$root"/usr/share/rota/mnist/*.gz
-"$here/closure.sh" "$root"
+"$here/closure.sh" "$root" ${3:+--sysroot "$3"}

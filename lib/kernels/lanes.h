@@ -20,6 +20,10 @@ namespace {  // NOLINT(google-build-namespaces): each file that includes this ha
 // limited.
 inline constexpr std::size_t kHalfTurn = kTurnRegisters > 1 ? kTurnRegisters / 2 : 1;
 
+// For a loop whose arithmetic waits for a root and a quotient. Meanwhile, a core that runs in order
+// computes with a second register. More registers would only wait for the unit that finds roots.
+inline constexpr std::size_t kRootTurn = kTurnRegisters > 1 ? 2 : 1;
+
 // For values that are stored in the type of the computation. Alignment does not matter.
 template <class T>
 struct Same {

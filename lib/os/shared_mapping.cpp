@@ -15,7 +15,6 @@
 #include <rota/error.h>
 
 #include "base/sizes.h"
-#include "os/host.h"
 #include "os/system_error.h"
 
 namespace rota::os {
@@ -28,8 +27,8 @@ constexpr bool kIsRoomy = sizeof(void*) == 8;
 
 constexpr std::size_t kReserveBytes = std::size_t{2} << 20;
 
-std::size_t whole_pages(std::size_t bytes) noexcept {
-  return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
+std::uint64_t whole_pages(std::uint64_t bytes, std::size_t page_bytes) noexcept {
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
 
 void unmap(std::byte* start, std::size_t bytes) noexcept {
@@ -71,22 +70,24 @@ Fd open_shared_memory(const std::string& path) {
   return memory;
 }
 
-SharedMapping::SharedMapping(Fd memory, std::size_t place) : memory_(std::move(memory)) {
+SharedMapping::SharedMapping(Fd memory, std::size_t place, std::size_t page_bytes)
+    : memory_(std::move(memory)) {
   struct stat status {};
   if (::fstat(memory_.get(), &status) != 0) throw_errno("fstat of a memfd");
-  const auto size = base::as_size(static_cast<std::uint64_t>(status.st_size));
-  if (!size) {
+  const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
+  const auto whole = base::as_size(whole_pages(file_bytes, page_bytes));
+  if (!whole) {
     throw Error(ErrorCode::kNoMemory,
-                "mmap of " + std::to_string(status.st_size) +
+                "mmap of " + std::to_string(file_bytes) +
                     " shared bytes: a 32-bit program has no addresses for them; limit them with "
                     "ulimit -f, or use a 32-bit rotarun");
   }
-  const std::size_t count = *size;
-  place = whole_pages(place);
+  const auto count = static_cast<std::size_t>(file_bytes);
+  place = static_cast<std::size_t>(whole_pages(place, page_bytes));
   const std::size_t lead = kIsRoomy ? kAddressStep + place : 0;
   const std::string what = "mmap of " + std::to_string(count) + " shared bytes";
   void* room =
-      ::mmap(nullptr, lead + count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      ::mmap(nullptr, lead + *whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) throw_errno(what);
   auto* const first = static_cast<std::byte*>(room);
   const std::size_t below = reinterpret_cast<std::uintptr_t>(room) % kAddressStep;
@@ -95,12 +96,12 @@ SharedMapping::SharedMapping(Fd memory, std::size_t place) : memory_(std::move(m
   if (::mmap(start, count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
              memory_.get(), 0) == MAP_FAILED) {
     const int error = errno;
-    unmap(first, lead + count);
+    unmap(first, lead + *whole);
     throw_errno(what, error);
   }
   // The addresses around the memory count towards the limit of addresses, so they are given back.
   unmap(first, before);
-  unmap(start + whole_pages(count), lead - before);
+  unmap(start + *whole, lead - before);
   bytes_ = {start, count};
 }
 

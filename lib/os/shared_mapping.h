@@ -9,6 +9,7 @@
 
 #include "os/available_memory.h"
 #include "os/fd.h"
+#include "os/host.h"
 
 namespace rota::os {
 
@@ -30,8 +31,10 @@ class SharedMapping {
  public:
   SharedMapping() = default;
   // With 64-bit addresses, maps at an address whose lower 28 bits are `place`, rounded up to whole
-  // pages; otherwise at any address. Throws Error kSystem, kNoMemory.
-  explicit SharedMapping(Fd memory, std::size_t place = 0);
+  // pages; otherwise at any address. `page_bytes` is the size of a page, a power of two. Throws
+  // Error kSystem, kNoMemory.
+  explicit SharedMapping(Fd memory, std::size_t place = 0,
+                         std::size_t page_bytes = os::page_bytes());
   SharedMapping(SharedMapping&& other) noexcept;
   SharedMapping& operator=(SharedMapping&& other) noexcept;
   ~SharedMapping();

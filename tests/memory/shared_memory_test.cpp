@@ -78,15 +78,33 @@ std::size_t mapped_bytes() {
 // A mapping begins at a certain place, so it needs more addresses while it is made. A process whose
 // addresses are limited (ulimit -v) has room for many mappings only if each gives them back.
 TEST(SharedMemory, TakesNoMoreAddressesThanItsOwn) {
-  const std::size_t before = mapped_bytes();
-  {
-    const SharedMapping mapping(make_shared_memory("test", 32 * kMiB), 17 * page_bytes());
-    EXPECT_GE(mapped_bytes(), before + 32 * kMiB);
-    EXPECT_LT(mapped_bytes(), before + 64 * kMiB);
-    EXPECT_EQ(mapping.bytes().size(), 32 * kMiB);
-    mapping.bytes().front() = mapping.bytes().back() = std::byte{7};
+  for (const std::size_t page : {page_bytes(), 4 * page_bytes(), 16 * page_bytes()}) {
+    const std::size_t before = mapped_bytes();
+    {
+      const SharedMapping mapping(make_shared_memory("test", 32 * kMiB), 17 * page, page);
+      EXPECT_GE(mapped_bytes(), before + 32 * kMiB);
+      EXPECT_LT(mapped_bytes(), before + 64 * kMiB);
+      EXPECT_EQ(mapping.bytes().size(), 32 * kMiB);
+      mapping.bytes().front() = mapping.bytes().back() = std::byte{7};
+    }
+    EXPECT_LT(mapped_bytes(), before + 32 * kMiB);
   }
-  EXPECT_LT(mapped_bytes(), before + 32 * kMiB);
+}
+
+// Kernels of ARM have pages of 4, 16 or 64 KiB, and map memory only at whole pages. Method: the
+// size of a page is given, and is at least that of this machine.
+TEST(SharedMemory, BeginsAtItsPlaceInWholePages) {
+  if constexpr (sizeof(void*) == 8) {
+    const std::pair<std::size_t, std::size_t> expected[] = {
+        {4096, 17 * 4096}, {16384, 5 * 16384}, {65536, 2 * 65536}};
+    for (const auto& [page, place] : expected) {
+      if (page < page_bytes()) continue;
+      const SharedMapping mapping(make_shared_memory("test", 32 * kMiB), 17 * 4096, page);
+      const auto address = reinterpret_cast<std::uintptr_t>(mapping.bytes().data());
+      EXPECT_EQ(address % (std::size_t{1} << 28), place) << "pages of " << page;
+      mapping.bytes().front() = mapping.bytes().back() = std::byte{7};
+    }
+  }
 }
 
 TEST(SharedMemory, IsRefusedWhereTheHostHasTooLittleLeft) {

@@ -3,12 +3,15 @@
 // words.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "os/host.h"
 #include "transport/shm/transport.h"
 
 namespace rota::transport::shm {
@@ -16,12 +19,8 @@ namespace {
 
 class ShmTest : public ::testing::Test {
  protected:
-  static std::shared_ptr<Domain> make_domain() {
-    std::vector<os::Fd> arenas;
-    arenas.push_back(os::make_shared_memory("test-0", std::size_t{8} << 20));
-    arenas.push_back(os::make_shared_memory("test-1", std::size_t{8} << 20));
-    return std::make_shared<Domain>(std::move(arenas));
-  }
+  explicit ShmTest(std::size_t page_bytes = os::page_bytes())
+      : domain_(make_thread_arenas(2, std::size_t{8} << 20, page_bytes)) {}
 
   // Moves one message from rank 0 to rank 1. This thread drives both ranks.
   std::vector<std::byte> pass(std::span<const std::byte> payload) {
@@ -42,7 +41,7 @@ class ShmTest : public ::testing::Test {
     return received;
   }
 
-  std::shared_ptr<Domain> domain_ = make_domain();
+  std::shared_ptr<Domain> domain_;
   std::deque<Transport> ranks_ = [this] {
     std::deque<Transport> ranks;
     ranks.emplace_back(domain_, 0, std::vector<std::size_t>{4, 9});
@@ -140,6 +139,66 @@ TEST_F(ShmTest, ALongCauseIsCutNotSpilled) {
   ranks_[0].abort(
       {.rank = 0, .code = ErrorCode::kAborted, .blamed = {}, .text = std::string(5000, 'x')});
   EXPECT_EQ(ranks_[1].aborted()->text.size(), AbortWord::kTextBytes - 1);
+}
+
+// Kernels of ARM have pages of 4, 16 or 64 KiB. Method: the size of a page is given, and is at
+// least that of this machine.
+class PageSizeTest : public ShmTest, public ::testing::WithParamInterface<std::size_t> {
+ protected:
+  PageSizeTest() : ShmTest(page()) {}
+
+  static std::size_t page() { return std::max(GetParam(), os::page_bytes()); }
+};
+
+TEST_P(PageSizeTest, EachBlockBeginsAtAPageOfItsOwn) {
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const Block first = ranks_[rank].allocate(1);
+    const Block second = ranks_[rank].allocate(page() + 1);
+    const Block third = ranks_[rank].allocate(1);
+    const auto offset =
+        static_cast<std::size_t>(first.bytes().data() - domain_->bytes(rank).data());
+    EXPECT_EQ(offset % page(), 0U);
+    EXPECT_GE(offset, payload_offset(ranks_.size(), page()));
+    EXPECT_EQ(second.bytes().data(), first.bytes().data() + page());
+    EXPECT_EQ(third.bytes().data(), second.bytes().data() + 2 * page());
+  }
+}
+
+// On 32 bits, a mapping may begin at any page of the machine.
+TEST_P(PageSizeTest, ArenasBeginAtPages) {
+  if constexpr (sizeof(void*) == 8) {
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const auto address = reinterpret_cast<std::uintptr_t>(domain_->bytes(rank).data());
+      EXPECT_EQ(address % page(), 0U) << "rank " << rank;
+    }
+  }
+}
+
+TEST_P(PageSizeTest, MessagesArriveFromSharedAndFromPrivateMemory) {
+  const auto bytes = pattern(300007);
+  const Block block = ranks_[0].allocate(bytes.size());
+  std::memcpy(block.bytes().data(), bytes.data(), bytes.size());
+  EXPECT_EQ(pass(block.bytes()), bytes);
+  EXPECT_EQ(ranks_[0].staged_bytes(), 0U);
+  EXPECT_EQ(pass(bytes), bytes);
+  EXPECT_EQ(ranks_[0].staged_bytes(), bytes.size());
+}
+
+TEST_P(PageSizeTest, AnArenaWithoutAPageForThePayloadIsRefused) {
+  const std::size_t front = payload_offset(2, page());
+  EXPECT_THROW(make_thread_arenas(2, front, page()), Error);
+  EXPECT_NO_THROW(make_thread_arenas(2, front + page(), page()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Pages, PageSizeTest,
+                         ::testing::Values(std::size_t{4096}, std::size_t{16384},
+                                           std::size_t{65536}));
+
+// With 32-bit addresses, threads divide a GiB. A third of it is not a whole number of pages.
+TEST(ThreadArenas, AreWholePagesOnEveryKernel) {
+  for (std::size_t count = 1; count <= 7; ++count) {
+    EXPECT_EQ(thread_arena_bytes(count) % 65536, 0U) << count << " threads";
+  }
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 # ./dev arm [--all] [PART...] [CTEST-ARGUMENT...] | --board pi3|pi4|pi5|armhf |
-#           --machine [arm64|armhf] | --cycles
+#           --machine [arm64|armhf] | --image | --cycles
 #
 # A PART is arm64, armhf, or mixed: ranks of both and of this machine in one job.
 # shellcheck shell=bash
 source cmake/dev/sysroot.sh
 source cmake/dev/machine/machine.sh
+source cmake/dev/arm_image.sh
 
 # The emulator raises SIGILL on an instruction that the CPU of a board lacks.
 declare -A cpus=([pi3]=cortex-a53 [pi4]=cortex-a72 [pi5]=cortex-a76 [armhf]=cortex-a7)
@@ -26,12 +27,15 @@ command_arm() {
   elif [[ ${1:-} == --machine ]]; then
     test_machines "${@:2}"
     return
+  elif [[ ${1:-} == --image ]]; then
+    test_arm_image
+    return
   fi
   for argument in "$@"; do
     case $argument in
       --all) all=yes ;;
       arm64 | armhf | mixed) parts+=("$argument") ;;
-      --board | --machine | --cycles) die "arm: $argument must be the first option" ;;
+      --board | --machine | --image | --cycles) die "arm: $argument must be the first option" ;;
       *) arguments+=("$argument") ;;
     esac
   done

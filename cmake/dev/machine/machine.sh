@@ -71,39 +71,13 @@ fetch_machine() {
 # make_root ARCHITECTURE ROOT makes the files of the machine: rota's packages, the libraries that
 # they need, the example, some images, and programs that measure.
 make_root() {
-  local triple package loader root=$2
-  triple=$(cached CMAKE_INSTALL_LIBDIR "build/package-$1")
-  triple=${triple#lib/}
+  local package root=$2
   rm -rf "$root"
-  mkdir -p "$root"/{dev,proc,sys,tmp,images,usr/bin,usr/lib/"$triple"}
+  mkdir -p "$root"/{dev,proc,sys,tmp,images,usr/bin,usr/lib}
   ln -s usr/bin usr/lib "$root"
   for package in $(packages_on_boards "$1"); do dpkg-deb -x "$package" "$root"; done
   cp "build/package-$1/bin/mnist" "$kept/arm/$1.machine"/{busybox,time} "$root/usr/bin"
   cp cmake/dev/machine/{init,job.sh,smaps.awk} "$root"
   python3 cmake/dev/machine/few_images.py "$root/images"
-  copy_libraries "$root" "$kept/arm/$1" "$triple"
-  for loader in "$kept/arm/$1"/lib/ld-linux*; do
-    cp -L "$loader" "$root/usr/lib"
-  done
-}
-
-# needed_libraries ROOT prints the names of all libraries that a file in ROOT is linked with.
-needed_libraries() {
-  find "$1" -type f -exec readelf -d {} + 2>/dev/null |
-    sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' | sort -u
-}
-
-# copy_libraries ROOT SYSROOT TRIPLE copies the libraries that files in ROOT need, and those that
-# these libraries need.
-copy_libraries() {
-  local folder=usr/lib/$3 library has_new=yes
-  while [[ $has_new == yes ]]; do
-    has_new=no
-    for library in $(needed_libraries "$1"); do
-      [[ ! -e $1/$folder/$library ]] || continue
-      cp -L "$2/$folder/$library" "$1/$folder" 2>/dev/null ||
-        cp -L "$2/lib/$3/$library" "$1/$folder" || die "arm: the sysroot has no $library"
-      has_new=yes
-    done
-  done
+  k8s/image/closure.sh "$root" --sysroot "$kept/arm/$1"
 }

@@ -49,6 +49,29 @@ ROTA_TARGET void sgd_update(T* values, T* velocity, const T* gradient, std::size
   store_some<Same<T>>(velocity_bytes, v, count);
 }
 
+template <class Turn, class T>
+ROTA_TARGET ROTA_INLINE void adam_turns(std::byte*& values, std::byte*& mean,
+                                        std::byte*& mean_square, const std::byte*& gradient,
+                                        std::size_t& count,
+                                        const AdamFactors<T>& factors) noexcept {
+  for (; count >= Turn::kCount; count -= Turn::kCount) {
+    auto value = Turn::load(values);
+    auto m = Turn::load(mean);
+    auto square = Turn::load(mean_square);
+    const auto g = Turn::load(gradient);
+    ROTA_UNROLL for (std::size_t i = 0; i < Turn::Registers::kSize; ++i) {
+      adam_step(value.each[i], m.each[i], square.each[i], g.each[i], factors);
+    }
+    Turn::store(values, value);
+    Turn::store(mean, m);
+    Turn::store(mean_square, square);
+    Turn::pass(values);
+    Turn::pass(mean);
+    Turn::pass(mean_square);
+    Turn::pass(gradient);
+  }
+}
+
 template <class T>
 ROTA_TARGET void adam_update(T* values, T* mean, T* mean_square, const T* gradient,
                              std::size_t count, const AdamFactors<T>& factors) noexcept {
@@ -57,18 +80,11 @@ ROTA_TARGET void adam_update(T* values, T* mean, T* mean_square, const T* gradie
   auto* mean_bytes = reinterpret_cast<std::byte*>(mean);
   auto* square_bytes = reinterpret_cast<std::byte*>(mean_square);
   const auto* gradient_bytes = reinterpret_cast<const std::byte*>(gradient);
-  for (; count >= Same<T>::kCount; count -= Same<T>::kCount) {
-    Lanes<T> value = Same<T>::load(value_bytes);
-    Lanes<T> m = Same<T>::load(mean_bytes);
-    Lanes<T> square = Same<T>::load(square_bytes);
-    adam_step(value, m, square, Same<T>::load(gradient_bytes), constants);
-    Same<T>::store(value_bytes, value);
-    Same<T>::store(mean_bytes, m);
-    Same<T>::store(square_bytes, square);
-    value_bytes += sizeof(Lanes<T>);
-    mean_bytes += sizeof(Lanes<T>);
-    square_bytes += sizeof(Lanes<T>);
-    gradient_bytes += sizeof(Lanes<T>);
+  adam_turns<Grouped<Same<T>, kRootTurn>>(value_bytes, mean_bytes, square_bytes, gradient_bytes,
+                                          count, constants);
+  if constexpr (kRootTurn > 1) {
+    adam_turns<Grouped<Same<T>, 1>>(value_bytes, mean_bytes, square_bytes, gradient_bytes, count,
+                                    constants);
   }
   if (count == 0) return;
   Lanes<T> value = load_some<Same<T>>(value_bytes, count);

@@ -26,11 +26,11 @@ constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
 }  // namespace
 
-Domain::Domain(std::vector<os::Fd> arenas) {
+Domain::Domain(std::vector<os::Fd> arenas, std::size_t page_bytes) : page_bytes_(page_bytes) {
   mappings_.reserve(arenas.size());
   for (os::Fd& arena : arenas) {
-    mappings_.emplace_back(std::move(arena), mappings_.size() * kApart);
-    if (mappings_.back().bytes().size() <= payload_offset(arenas.size(), os::page_bytes())) {
+    mappings_.emplace_back(std::move(arena), mappings_.size() * kApart, page_bytes);
+    if (mappings_.back().bytes().size() <= payload_offset(arenas.size(), page_bytes)) {
       throw Error(ErrorCode::kInvalidArgument,
                   "a shared arena of " + std::to_string(mappings_.back().bytes().size()) +
                       " bytes is too small for " + std::to_string(arenas.size()) + " ranks");
@@ -73,27 +73,29 @@ GroupLayout layout_of_all(std::vector<std::size_t> names) {
 
 std::shared_ptr<memory::Arena> open_arena(const std::shared_ptr<Domain>& domain, std::size_t rank) {
   ROTA_ASSERT(rank < domain->world_size());
-  const std::size_t front = payload_offset(domain->world_size(), os::page_bytes());
+  const std::size_t page_bytes = domain->page_bytes();
+  const std::size_t front = payload_offset(domain->world_size(), page_bytes);
   domain->mapping(rank).reserve(0, front);
-  return std::make_shared<memory::Arena>(domain->mapping(rank), front, domain);
+  return std::make_shared<memory::Arena>(domain->mapping(rank), front, domain, page_bytes);
 }
 
 std::size_t thread_arena_bytes(std::size_t count) {
   const base::ArenaLimits limits{.file_bytes = os::file_size_limit_bytes(),
                                  .address_bytes = os::free_address_bytes()};
-  const std::uint64_t wanted = sizeof(void*) == 8 ? 16 * kGiB : kGiB / count;
-  const std::size_t bytes = base::within_limits(
-      static_cast<std::size_t>(wanted / os::page_bytes() * os::page_bytes()), count, limits);
+  const std::uint64_t wanted =
+      sizeof(void*) == 8 ? 16 * kGiB : base::arena_bytes(0, count, /*is_64_bit=*/false);
+  const std::size_t bytes = base::within_limits(static_cast<std::size_t>(wanted), count, limits);
   if (bytes == 0) throw Error(ErrorCode::kNoMemory, base::lack_of_room(count, limits));
   return bytes;
 }
 
-std::shared_ptr<Domain> make_thread_arenas(std::size_t count, std::size_t bytes) {
+std::shared_ptr<Domain> make_thread_arenas(std::size_t count, std::size_t bytes,
+                                           std::size_t page_bytes) {
   std::vector<os::Fd> arenas;
   for (std::size_t i = 0; i < count; ++i) {
     arenas.push_back(os::make_shared_memory("rota-thread-" + std::to_string(i), bytes));
   }
-  return std::make_shared<Domain>(std::move(arenas));
+  return std::make_shared<Domain>(std::move(arenas), page_bytes);
 }
 
 }  // namespace rota::transport::shm

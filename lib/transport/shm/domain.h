@@ -7,6 +7,7 @@
 
 #include "memory/arena.h"
 #include "os/fd.h"
+#include "os/host.h"
 #include "os/shared_mapping.h"
 #include "transport/shm/arena_layout.h"
 
@@ -16,11 +17,12 @@ namespace rota::transport::shm {
 // Domain, so that all of them use the same addresses (and a race detector sees all accesses).
 class Domain {
  public:
-  // `arenas` has one memfd per rank, in rank order. Throws Error kSystem, kNoMemory,
-  // kInvalidArgument.
-  explicit Domain(std::vector<os::Fd> arenas);
+  // `arenas` has one memfd per rank, in rank order. `page_bytes` is the size of a page, a power of
+  // two. Throws Error kSystem, kNoMemory, kInvalidArgument.
+  explicit Domain(std::vector<os::Fd> arenas, std::size_t page_bytes = os::page_bytes());
 
   std::size_t world_size() const noexcept { return mappings_.size(); }
+  std::size_t page_bytes() const noexcept { return page_bytes_; }
   std::span<std::byte> bytes(std::size_t rank) const noexcept { return mappings_[rank].bytes(); }
   os::SharedMapping& mapping(std::size_t rank) noexcept { return mappings_[rank]; }
 
@@ -30,6 +32,7 @@ class Domain {
   Mailbox& mailbox(std::size_t arena, std::uint64_t offset, std::size_t index) const;
 
  private:
+  std::size_t page_bytes_;
   std::vector<os::SharedMapping> mappings_;
 };
 
@@ -51,11 +54,13 @@ std::shared_ptr<memory::Arena> open_arena(const std::shared_ptr<Domain>& domain,
 
 // Returns the size of the arena of each of `count` threads that are ranks of one process. Arenas
 // take room in the address space, which all threads share, but unused pages take no memory. Throws
-// Error kNoMemory when the limit of file sizes or of addresses leaves too little.
+// Error kNoMemory when the limit of file sizes or of addresses leaves too little. The size is whole
+// pages of up to 64 KiB, whatever pages this machine has.
 std::size_t thread_arena_bytes(std::size_t count);
 
 // Makes a domain of `count` arenas with `bytes` bytes each. Throws what Domain's constructor
 // throws.
-std::shared_ptr<Domain> make_thread_arenas(std::size_t count, std::size_t bytes);
+std::shared_ptr<Domain> make_thread_arenas(std::size_t count, std::size_t bytes,
+                                           std::size_t page_bytes = os::page_bytes());
 
 }  // namespace rota::transport::shm

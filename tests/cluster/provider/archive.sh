@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# archive.sh OUT NAME:TAG CONFIG FOLDER makes an image of a folder: an archive as `docker save` writes
-# it, without Docker. CONFIG is the image's "config" in JSON: '{"Entrypoint": ["/pause"]}'. The
-# same folder gives the same bytes.
+# archive.sh OUT NAME:TAG CONFIG FOLDER [PROCESSOR] makes an image of a folder: an archive as
+# `docker save` writes it, without Docker. CONFIG is the image's "config" in JSON:
+# '{"Entrypoint": ["/pause"]}'. PROCESSOR runs the image's programs, as `uname -m` names it. By
+# default, it is this machine's. The same folder gives the same bytes.
 set -euo pipefail
-out=$1 name=$2 config=$3 folder=$4
+out=$1 name=$2 config=$3 folder=$4 processor=${5:-$(uname -m)}
 
-case $(uname -m) in
+case $processor in
   x86_64) architecture='"amd64"' ;;
   aarch64) architecture='"arm64"' ;;
   armv7l) architecture='"arm", "variant": "v7"' ;;
-  *) echo "archive.sh: no image is known to run on $(uname -m)" >&2 && exit 2 ;;
+  *) echo "archive.sh: no image is known to run on $processor" >&2 && exit 2 ;;
 esac
 
 parts=$(mktemp -d)
