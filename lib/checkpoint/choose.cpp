@@ -78,9 +78,24 @@ Condition condition_of(const Error& error) noexcept {
   return error.code() == ErrorCode::kBadData ? Condition::kDamaged : Condition::kUnreadable;
 }
 
-Finding open(const std::string& path, std::optional<CheckpointReader>& checkpoint) {
+// Returns this rank's share of what the ranks of its host check in the folder of its group. They
+// see the same bytes, so each byte is checked once.
+CheckShare share_of(const Writers& writers) {
+  CheckShare share{.index = 0, .count = 0};
+  for (std::size_t rank = 0; rank < writers.world_size(); ++rank) {
+    const bool is_beside = writers.group_of(rank) == writers.group() &&
+                           writers.host_of(rank) == writers.host_of(writers.rank());
+    if (!is_beside) continue;
+    if (rank < writers.rank()) ++share.index;
+    ++share.count;
+  }
+  return share;
+}
+
+Finding open(const std::string& path, const CheckShare& share,
+             std::optional<CheckpointReader>& checkpoint) {
   try {
-    checkpoint.emplace(path);
+    checkpoint.emplace(path, share);
     return {.condition = Condition::kWhole, .text = encode(checkpoint->manifest())};
   } catch (const Error& error) {
     return {.condition = condition_of(error), .text = error.what()};
@@ -170,7 +185,7 @@ class Chooser {
   Tried look(const std::string& path, const std::string& name, const std::vector<bool>& counts) {
     checkpoint_.reset();
     Finding mine{.text = "there is no checkpoint of this step"};
-    if (!path.empty()) mine = open(path, checkpoint_);
+    if (!path.empty()) mine = open(path, share_of(writers_), checkpoint_);
     std::vector<Finding> findings;
     for (const std::string& text : all_texts(communicator_, encode(mine))) {
       findings.push_back(finding_from(text));
