@@ -33,7 +33,7 @@ struct StoredRank {
   std::vector<Counter> counters;
 };
 
-// A part of the MiBs of each file: those whose number, divided by `count`, leaves `index`.
+// A part of the MiBs of each file. MiB i is in it if i, divided by `count`, leaves `index`.
 struct CheckShare {
   std::size_t index = 0;
   std::size_t count = 1;
