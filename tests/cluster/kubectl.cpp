@@ -102,7 +102,8 @@ std::string with_component(const std::string& manifests, const std::string& comp
   for (const std::string name : {"rota-mnist", "rota-tensorboard"}) {
     const std::string plain = "image: " + name + "\n";
     const std::size_t place = yaml.find(plain);
-    if (place != std::string::npos) {
+    const bool is_of_component = manifests.find(plain) == std::string::npos;
+    if (place != std::string::npos && is_of_component) {
       yaml.replace(place, plain.size(), "image: " + image(name) + "\n");
     }
   }
