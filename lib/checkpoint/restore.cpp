@@ -12,6 +12,7 @@
 
 #include "checkpoint/contents.h"
 #include "checkpoint/file_names.h"
+#include "checkpoint/metadata.h"
 
 namespace rota::checkpoint {
 namespace {
@@ -229,7 +230,8 @@ class Writer final : public StateVisitor {
     return nullptr;
   }
   static bool fits(const StoredTensor& saved, const Values& values) {
-    return saved.info.type == values.type() && bytes_of(saved.info) == values.bytes();
+    const bool is_type = saved.info.type == stored_type(values.type());  // Of a rank's file.
+    return is_type && bytes_of(saved.info) == values.bytes();
   }
 
   Shared shared_;

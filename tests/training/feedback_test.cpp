@@ -1,6 +1,6 @@
-// What a codec has lost stays with its gradients when a training run goes on from a checkpoint with
-// other buckets, or with another codec. Method: the ranks are threads, and the files are real. A
-// session tracks gradient buckets, and a visitor reads what they have lost.
+// What a codec has lost stays with its gradients when a training run goes on from a checkpoint,
+// also with other buckets or with another codec. Method: the ranks are threads, and the files are
+// real. A session tracks gradient buckets, and a visitor reads what they have lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -86,6 +86,44 @@ Ran go_on(Communicator& communicator, const std::filesystem::path& folder,
   ran.at_end = lost_by(buckets);
   session.end();
   return ran;
+}
+
+// Takes `steps` more steps with a codec that feeds back, and returns the weights.
+std::vector<float> train_with_codec(Communicator& communicator, const std::filesystem::path& folder,
+                                    std::uint64_t steps) {
+  std::vector<float> weights(50'000);  // Enough for a codec.
+  const std::size_t count = weights.size();
+  GradientBuckets<float> buckets(communicator, std::span(&count, 1), {.codec = Codec::kInt8});
+  Session session(communicator, {.checkpoints = {.folder = folder, .every_steps = 1}});
+  buckets.set_guard(&session.guard());
+  session.track("weights", weights);
+  session.track([&](StateVisitor& visitor) { buckets.visit_state(visitor); });
+  session.restore();
+  const std::uint64_t end = session.step() + steps;
+  while (session.step() < end && session.begin_step()) {
+    buckets.begin_step(1);
+    const std::span<float> gradient = buckets.gradient(0);
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      const std::size_t number = i * 7 + session.step() * 3 + communicator.rank();
+      gradient[i] = 1 / static_cast<float>(number % 1000 + 1);
+    }
+    buckets.ready(0);
+    buckets.wait();
+    session.before_update();
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] += gradient[i];
+    session.end_step();
+  }
+  session.end();
+  return weights;
+}
+
+TEST(Feedback, OfALoopGoesOnWithTheSameBits) {
+  const testing::TemporaryFolder folder;
+  on_every_rank(2, [&](Communicator& communicator) {
+    train_with_codec(communicator, folder.path() / "run", 3);
+    EXPECT_EQ(train_with_codec(communicator, folder.path() / "run", 4),
+              train_with_codec(communicator, folder.path() / "undisturbed", 7));
+  });
 }
 
 TEST(Feedback, GoesOnInOtherBuckets) {
