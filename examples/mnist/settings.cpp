@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cxxopts.hpp>
 #include <iostream>
+#include <optional>
+#include <string_view>
 
 #include "data_folder.h"
 
@@ -48,6 +51,8 @@ cxxopts::Options known_flags() {
       cxxopts::value<std::string>(), "HOW");
   add("checkpoint-every", "Save every N steps, or every N seconds (30s)",
       cxxopts::value<std::string>(), "N|Ns");
+  add("checkpoint-wait", "How long to wait until another job has left the folder: 60s",
+      cxxopts::value<std::string>(), "Ns");
   add("keep", "Checkpoints to keep", cxxopts::value<std::size_t>(), "N");
   add("resume", "auto, required, never or parameters", cxxopts::value<std::string>(), "HOW");
   add("from",
@@ -119,19 +124,36 @@ rota::OptimizerOptions optimizer_of(const cxxopts::ParseResult& flags, rota::Sgd
   return adam;
 }
 
+// Returns nothing if the text is no number.
+std::optional<double> number_in(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  return is_number ? std::optional(value) : std::nullopt;
+}
+
 // Takes "200" as steps, and "30s" or "0.5s" as seconds.
 void take_interval(const std::string& text, rota::CheckpointOptions& checkpoints) {
   const bool is_time = text.ends_with('s');
-  const std::string number = text.substr(0, text.size() - (is_time ? 1 : 0));
-  double value = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  const bool is_number = error == std::errc() && end == number.data() + number.size();
-  if (!is_number || !(value > 0) || (!is_time && value != std::floor(value)) || value > 1e15) {
+  const double value = number_in(text.substr(0, text.size() - (is_time ? 1 : 0))).value_or(0);
+  if (!(value > 0) || (!is_time && value != std::floor(value)) || value > 1e15) {
     throw UsageError("--checkpoint-every " + text +
                      ": expected a number of steps, such as 200, or of seconds, such as 30s");
   }
   checkpoints.every_steps = is_time ? 0 : static_cast<std::uint64_t>(value);
   checkpoints.every_seconds = is_time ? value : 0;
+}
+
+// Takes "60s" as seconds. The other ranks wait meanwhile, for CheckpointOptions::save_timeout.
+void take_wait(const std::string& text, rota::CheckpointOptions& checkpoints) {
+  constexpr double kMostSeconds = 500;
+  const bool is_time = text.ends_with('s');
+  const double value = number_in(text.substr(0, text.size() - 1)).value_or(-1);
+  if (!is_time || !(value >= 0 && value <= kMostSeconds)) {
+    throw UsageError("--checkpoint-wait " + text + ": expected 0s to 500s, such as 60s");
+  }
+  checkpoints.owner_wait =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(value));
 }
 
 // Returns the images to predict, or an empty path.
@@ -165,8 +187,8 @@ rota::CheckpointOptions checkpoints_of(const cxxopts::ParseResult& flags) {
   if (flags.count("from") > 0) checkpoints.from = flags["from"].as<std::string>();
   if (flags.count("checkpoint-dir") == 0) {
     if (reads_one) return checkpoints;
-    for (const char* flag :
-         {"checkpoint-storage", "checkpoint-every", "keep", "resume", "from", "evaluate"}) {
+    for (const char* flag : {"checkpoint-storage", "checkpoint-every", "checkpoint-wait", "keep",
+                             "resume", "from", "evaluate"}) {
       if (flags.count(flag) == 0) continue;
       throw UsageError(std::string("--") + flag + " needs --checkpoint-dir");
     }
@@ -182,6 +204,9 @@ rota::CheckpointOptions checkpoints_of(const cxxopts::ParseResult& flags) {
   }
   if (flags.count("checkpoint-every") > 0) {
     take_interval(flags["checkpoint-every"].as<std::string>(), checkpoints);
+  }
+  if (flags.count("checkpoint-wait") > 0) {
+    take_wait(flags["checkpoint-wait"].as<std::string>(), checkpoints);
   }
   take(flags, "keep", checkpoints.keep);
   if (flags.count("resume") > 0) {

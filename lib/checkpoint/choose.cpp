@@ -45,17 +45,22 @@ std::vector<Steps> steps_of_groups(Communicator& communicator, const Writers& wr
   return all;
 }
 
+enum class Condition : std::uint8_t {
+  kWhole,
+  kMissing,
+  kDamaged,
+  kUnreadable,  // The system could not read a file, so nobody knows whether it is damaged.
+};
+
 // What one rank has found at a path.
 struct Finding {
-  bool is_whole = false;
-  bool is_missing = false;
+  Condition condition = Condition::kMissing;
   std::string text;  // Of the error; if it is whole: of the manifest.
 };
 
 std::string encode(const Finding& finding) {
   base::ByteWriter writer;
-  writer.write(static_cast<std::uint8_t>(finding.is_whole ? 1 : 0));
-  writer.write(static_cast<std::uint8_t>(finding.is_missing ? 1 : 0));
+  writer.write(static_cast<std::uint8_t>(finding.condition));
   writer.write(std::string_view(finding.text));
   return text_of(writer);
 }
@@ -63,33 +68,55 @@ std::string encode(const Finding& finding) {
 Finding finding_from(const std::string& text) {
   base::ByteReader reader(base::bytes_of(text));
   Finding finding;
-  finding.is_whole = reader.read<std::uint8_t>() != 0;
-  finding.is_missing = reader.read<std::uint8_t>() != 0;
+  finding.condition = static_cast<Condition>(reader.read<std::uint8_t>());
   finding.text = reader.read_text();
   return finding;
 }
 
-Finding open(const std::string& path, std::optional<CheckpointReader>& checkpoint) {
+Condition condition_of(const Error& error) noexcept {
+  if (error.code() == ErrorCode::kNotFound) return Condition::kMissing;
+  return error.code() == ErrorCode::kBadData ? Condition::kDamaged : Condition::kUnreadable;
+}
+
+// Returns this rank's share of what the ranks of its host check in the folder of its group. They
+// see the same bytes, so each byte is checked once.
+CheckShare share_of(const Writers& writers) {
+  CheckShare share{.index = 0, .count = 0};
+  for (std::size_t rank = 0; rank < writers.world_size(); ++rank) {
+    const bool is_beside = writers.group_of(rank) == writers.group() &&
+                           writers.host_of(rank) == writers.host_of(writers.rank());
+    if (!is_beside) continue;
+    if (rank < writers.rank()) ++share.index;
+    ++share.count;
+  }
+  return share;
+}
+
+Finding open(const std::string& path, const CheckShare& share,
+             std::optional<CheckpointReader>& checkpoint) {
   try {
-    checkpoint.emplace(path);
-    return {.is_whole = true, .text = encode(checkpoint->manifest())};
+    checkpoint.emplace(path, share);
+    return {.condition = Condition::kWhole, .text = encode(checkpoint->manifest())};
   } catch (const Error& error) {
-    return {.is_missing = error.code() == ErrorCode::kNotFound, .text = error.what()};
+    return {.condition = condition_of(error), .text = error.what()};
   }
 }
 
 // Throws Error kNotFound if a rank does not see the checkpoint that the first rank of its group
-// sees, or sees another one. A rank that finds the checkpoint
-// damaged does see it.
+// sees, or sees another one. A rank that finds the checkpoint damaged, or cannot read it, does see
+// it.
 void require_one_folder(const Writers& writers, const std::string& name,
                         const std::vector<Finding>& findings) {
   for (std::size_t rank = 1; rank < findings.size(); ++rank) {
     const std::size_t chief = writers.chief_of(writers.group_of(rank));
     const Finding& first = findings[chief];
     const Finding& finding = findings[rank];
-    const bool is_other = first.is_whole && finding.is_whole && first.text != finding.text;
-    if (first.is_missing == finding.is_missing && !is_other) continue;
-    const std::size_t blind = first.is_missing ? chief : rank;
+    const bool is_chief_blind = first.condition == Condition::kMissing;
+    const bool are_whole =
+        first.condition == Condition::kWhole && finding.condition == Condition::kWhole;
+    const bool is_other = are_whole && first.text != finding.text;
+    if (is_chief_blind == (finding.condition == Condition::kMissing) && !is_other) continue;
+    const std::size_t blind = is_chief_blind ? chief : rank;
     throw Error(ErrorCode::kNotFound,
                 writers.name_of(blind) +
                     (is_other ? " sees another checkpoint at " : " does not see the checkpoint ") +
@@ -119,7 +146,7 @@ std::string difference(const Writers& writers, std::size_t first, const Manifest
 struct Tried {
   std::vector<std::optional<Manifest>> copies;  // Index = group.
   std::string why_not;                          // Empty: it can be chosen.
-  bool is_missing = false;                      // A group has no copy.
+  Condition condition = Condition::kWhole;      // Of the copy that `why_not` is about.
 };
 
 // `counts` says of each group whether it needs a copy.
@@ -132,10 +159,10 @@ Tried judge(const Writers& writers, const std::vector<Finding>& findings,
     const std::size_t group = writers.group_of(rank);
     const Finding& finding = findings[rank];
     if (!counts[group] || !tried.why_not.empty()) continue;
-    if (!finding.is_whole) {
+    if (finding.condition != Condition::kWhole) {
       tried.why_not =
           writers.group_count() == 1 ? finding.text : writers.name_of(rank) + ": " + finding.text;
-      tried.is_missing = finding.is_missing;
+      tried.condition = finding.condition;
     } else if (!tried.copies[group]) {
       tried.copies[group] =
           parse_manifest("the manifest of " + writers.name_of(rank), finding.text);
@@ -157,8 +184,8 @@ class Chooser {
   // that of the checkpoint in errors.
   Tried look(const std::string& path, const std::string& name, const std::vector<bool>& counts) {
     checkpoint_.reset();
-    Finding mine{.is_missing = true, .text = "there is no checkpoint of this step"};
-    if (!path.empty()) mine = open(path, checkpoint_);
+    Finding mine{.text = "there is no checkpoint of this step"};
+    if (!path.empty()) mine = open(path, share_of(writers_), checkpoint_);
     std::vector<Finding> findings;
     for (const std::string& text : all_texts(communicator_, encode(mine))) {
       findings.push_back(finding_from(text));
@@ -177,10 +204,21 @@ class Chooser {
   std::optional<CheckpointReader> checkpoint_;
 };
 
+// Throws Error kSystem if a rank could not read the checkpoint. Otherwise one read error would make
+// the run train many steps again, and set newer checkpoints aside that may be whole.
+void require_readable(const Tried& tried) {
+  if (tried.condition != Condition::kUnreadable) return;
+  throw Error(ErrorCode::kSystem,
+              "a checkpoint cannot be read: " + tried.why_not +
+                  "; look at the disk and its permissions, and start again, or move this "
+                  "checkpoint away, and the run goes on from an older one");
+}
+
 Choice choose_at(Chooser chooser, const Writers& writers, const std::string& path) {
   Tried tried = chooser.look(path, path, std::vector<bool>(writers.group_count(), true));
   if (tried.why_not.empty()) return chooser.choice(std::move(tried), {});
-  if (tried.is_missing) {
+  require_readable(tried);
+  if (tried.condition == Condition::kMissing) {
     throw Error(ErrorCode::kNotFound,
                 "there is no checkpoint to resume from: " + tried.why_not + "; check the path");
   }
@@ -207,6 +245,7 @@ Choice choose(Communicator& communicator, const Writers& writers, const Checkpoi
     Tried tried = chooser.look(is_mine ? folder.path_of(step) : "",
                                "of step " + std::to_string(step), counts);
     if (tried.why_not.empty()) return chooser.choice(std::move(tried), std::move(damages));
+    require_readable(tried);
     damages += (damages.empty() ? "" : "; ") + tried.why_not;
   }
   if (damages.empty()) return {{}, std::vector<std::optional<Manifest>>(there.size()), {}};

@@ -25,10 +25,11 @@ struct Choice {
 // Chooses among the checkpoints in `folder`. A checkpoint is chosen if each group has a copy, but a
 // group whose folder has no checkpoint at all does not count: its host is new. If `from` is not
 // empty, chooses the checkpoint at this path, and every group needs a copy there. Every rank reads
-// and checks the files of its group itself. Collective: every rank must call it. Throws Error
-// kBadData, with the same text on every rank, if no checkpoint can be chosen; kNotFound if there is
-// none at `from`, or if a rank does not see one that another rank of its group sees; and what
-// collectives throw.
+// the files of its group itself, and the ranks of a host share the check of the sums. Collective:
+// every rank must call it. Throws Error kBadData, with the same text on every rank, if no
+// checkpoint can be chosen; kSystem, with the same text, if a rank cannot read one, since it may be
+// whole; kNotFound if there is none at `from`, or if a rank does not see one that another rank of
+// its group sees; and what collectives throw.
 Choice choose(Communicator& communicator, const Writers& writers, const CheckpointFolder& folder,
               const std::string& from);
 

@@ -1,4 +1,5 @@
-// Opens a checkpoint. Everything in it has been checked before the first value can be read.
+// Opens a checkpoint. Everything in it has been checked before the first value can be read, by one
+// reader, or by several that share this work.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +33,12 @@ struct StoredRank {
   std::vector<Counter> counters;
 };
 
+// A part of the MiBs of each file. MiB i is in it if i, divided by `count`, leaves `index`.
+struct CheckShare {
+  std::size_t index = 0;
+  std::size_t count = 1;
+};
+
 class CheckpointReader {
  public:
   // Reads and checks the manifest and every byte of every file in the folder `path`. Never waits
@@ -39,7 +46,10 @@ class CheckpointReader {
   // file cannot be read. Throws kBadData if anything is damaged or missing, if a file has what the
   // manifest does not list, or if a later version of rota wrote the checkpoint. The text names the
   // file, and for a wrong sum the MiB and both sums.
-  explicit CheckpointReader(std::string path);
+  //
+  // Computes the sums of `share` alone. The other readers of the same files must have found the
+  // other shares whole before the first value is used.
+  explicit CheckpointReader(std::string path, CheckShare share = {});
 
   const std::string& path() const noexcept { return path_; }
   const Manifest& manifest() const noexcept { return manifest_; }

@@ -12,6 +12,7 @@
 
 #include "checkpoint/contents.h"
 #include "checkpoint/file_names.h"
+#include "checkpoint/metadata.h"
 
 namespace rota::checkpoint {
 namespace {
@@ -148,7 +149,7 @@ class Writer final : public StateVisitor {
     if (!anew_.empty()) add("the checkpoint lacks " + listed(anew_) + ", so this begins anew");
     const Names left = names_left();
     if (!left.empty()) add("this training run has no " + listed(left) + ", so this is left out");
-    if (has_lost_feedback_) add("what the codec had lost is left out, as the buckets differ");
+    if (!misfits_.empty()) add("this has another shape, so it is left out: " + listed(misfits_));
     return text;
   }
 
@@ -180,12 +181,14 @@ class Writer final : public StateVisitor {
       copy_elements(*saved, memory_of(values));
       return;
     }
-    // The feedback of an earlier run in this process must not remain.
+    // The feedback of an earlier run in this process must not remain. If no rank has saved a
+    // feedback of these values, no codec had lost anything of them.
     if (piece.fit == StateFit::kSummed) std::ranges::fill(memory_of(values), std::byte{0});
     for (const StoredRank* rank : mine_) {
-      const StoredTensor* saved = own_tensor(*rank, piece, values);
-      if (saved == nullptr) {
-        has_lost_feedback_ |= piece.fit == StateFit::kSummed;
+      const StoredTensor* saved = own_tensor(*rank, piece.name);
+      if (saved == nullptr) continue;
+      if (!fits(*saved, values)) {
+        misfits_.insert(piece.name);
         continue;
       }
       if (piece.fit == StateFit::kSummed && !is_same_world_) {
@@ -220,22 +223,23 @@ class Writer final : public StateVisitor {
     return left;
   }
 
-  static const StoredTensor* own_tensor(const StoredRank& rank, const StatePiece& piece,
-                                        Values values) {
+  static const StoredTensor* own_tensor(const StoredRank& rank, const std::string& name) {
     for (const StoredTensor& tensor : rank.tensors) {
-      const bool fits = tensor.info.name == piece.name && tensor.info.type == values.type() &&
-                        bytes_of(tensor.info) == values.bytes();
-      if (fits) return &tensor;
+      if (tensor.info.name == name) return &tensor;
     }
     return nullptr;
+  }
+  static bool fits(const StoredTensor& saved, const Values& values) {
+    const bool is_type = saved.info.type == stored_type(values.type());  // Of a rank's file.
+    return is_type && bytes_of(saved.info) == values.bytes();
   }
 
   Shared shared_;
   bool is_same_world_;
   std::vector<const StoredRank*> mine_;  // The ranks that saved whose pieces this rank gets.
   Names visited_;
-  Names anew_;                      // Pieces of hooks that the checkpoint lacks.
-  bool has_lost_feedback_ = false;  // The buckets differ.
+  Names anew_;     // Pieces of hooks that the checkpoint lacks.
+  Names misfits_;  // Pieces of this rank that are not restored.
 };
 
 // Writes, or only compares, the tensors of the model.

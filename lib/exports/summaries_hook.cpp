@@ -71,6 +71,8 @@ class SummaryCurves::Impl {
     refresh_ = std::move(refresh);
   }
 
+  void watch_graph(std::function<OnnxGraph()> make_graph) { make_graph_ = std::move(make_graph); }
+
   // A state may have been saved between the last step of an epoch and the evaluation. If the run
   // goes on from such a state, the evaluation comes again. So the earlier point of this evaluation
   // is dropped.
@@ -81,6 +83,7 @@ class SummaryCurves::Impl {
     }
     last_ = {report.step, report.samples, report.train_seconds};
     make_writer(train_, "train", report.step + 1);
+    write_graph(report.step + 1);
     first_evaluation_ = report.step + (evaluated_step_ == report.step ? 1 : 0);
     make_writer(test_, "test", first_evaluation_);
     validation_.reset();
@@ -161,6 +164,13 @@ class SummaryCurves::Impl {
     writer.emplace(folder_ / name, options);
   }
 
+  // Each start of the run writes the graph at its first step. If the run begins anew, TensorBoard
+  // drops the graph of the run before, which may have had another model.
+  void write_graph(std::uint64_t step) {
+    if (!options_.graph || !make_graph_) return;
+    train_->graph(make_graph_(), static_cast<std::int64_t>(step));
+  }
+
   void write_score(SummaryWriter& writer, std::span<const double> sums, double samples,
                    std::uint64_t step) const {
     for (std::size_t i = 0; i < options_.curves.size(); ++i) {
@@ -217,8 +227,9 @@ class SummaryCurves::Impl {
   std::vector<NamedTensor> parameters_;
   std::vector<NamedTensor> gradients_;
   std::function<void()> refresh_;
-  std::vector<double> picked_;    // Elements of a tensor, for its histogram.
-  std::vector<double> interval_;  // The score since the last point, the sample count last.
+  std::function<OnnxGraph()> make_graph_;  // Empty: the model has no graph.
+  std::vector<double> picked_;             // Elements of a tensor, for its histogram.
+  std::vector<double> interval_;           // The score since the last point, the sample count last.
   std::uint64_t evaluated_step_ = 0;
   std::uint64_t first_evaluation_ = 0;  // The first step of evaluations in this start of the run.
   Moment last_;                         // Of the last point.
@@ -236,6 +247,9 @@ SummaryCurves::~SummaryCurves() = default;
 void SummaryCurves::watch(std::vector<NamedTensor> parameters, std::vector<NamedTensor> gradients,
                           std::function<void()> refresh) {
   impl_->watch(std::move(parameters), std::move(gradients), std::move(refresh));
+}
+void SummaryCurves::watch_graph(std::function<OnnxGraph()> make_graph) {
+  impl_->watch_graph(std::move(make_graph));
 }
 void SummaryCurves::begin(const BeginReport& report) { impl_->begin(report); }
 void SummaryCurves::add_step(const BasicStepReport<ScoreSums>& report) { impl_->add_step(report); }

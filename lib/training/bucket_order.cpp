@@ -215,4 +215,19 @@ void BucketOrder::visit_state(StateVisitor& visitor) {
   visitor.visit_counter({.name = "codec/step"}, step_);
 }
 
+std::vector<std::size_t> BucketOrder::gradients_fed_back() const {
+  std::vector<std::size_t> indices;
+  for (std::size_t index = layout_.bucket_of.size(); index-- > 0;) {
+    if (feeds_back(layout_.bucket_of[index])) indices.push_back(index);
+  }
+  return indices;
+}
+
+StatePiece BucketOrder::lost_of(std::size_t index) const {
+  return {.name = "codec/gradient " + std::to_string(index) + "/lost",
+          .owner = StateOwner::kRank,
+          .fit = StateFit::kSummed,
+          .index = layout_.bucket_of[index]};
+}
+
 }  // namespace rota

@@ -49,6 +49,12 @@ class BucketOrder {
   // Visits what does not depend on where gradients are: the codec and the count of steps.
   void visit_state(StateVisitor& visitor);
 
+  // Returns the gradients with a feedback, those that are sent first in front.
+  std::vector<std::size_t> gradients_fed_back() const;
+  // Returns the piece of a state that has what the codec has lost of a gradient on this rank. The
+  // name says nothing about buckets, so a run with other buckets finds the piece.
+  StatePiece lost_of(std::size_t index) const;
+
   // Marks a gradient ready. Sends the sums of the step first. The caller then begins the sum of
   // each bucket that next_full() returns, and says so with on_sent().
   void mark_ready(std::size_t index);

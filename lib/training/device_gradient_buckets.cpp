@@ -131,15 +131,11 @@ void DeviceGradientBuckets<T>::visit_state(StateVisitor& visitor) {
   wait_for_held();
   order_->visit_state(visitor);
   std::vector<float> lost;
-  for (std::size_t bucket = 0; bucket < order_->bucket_count(); ++bucket) {
-    if (!order_->feeds_back(bucket)) continue;
-    const Slice& slice = layout().buckets[bucket];
+  for (const std::size_t index : order_->gradients_fed_back()) {
+    const Slice& slice = layout().gradients[index];
     lost.resize(slice.count);
     copy_from_device(lost, feedback_of(slice));
-    visitor.visit_tensor({.name = "codec/bucket " + std::to_string(bucket) + "/lost",
-                          .owner = StateOwner::kRank,
-                          .fit = StateFit::kSummed},
-                         std::span(&slice.count, 1), lost);
+    visitor.visit_tensor(order_->lost_of(index), std::span(&slice.count, 1), lost);
     if (visitor.writes()) copy_to_device(feedback_of(slice), lost);
   }
 }

@@ -232,18 +232,15 @@ void GradientBuckets<T>::wait() {
   for (std::size_t bucket = 0; bucket < order_->bucket_count(); ++bucket) wait(bucket);
 }
 
+// Between gradients, a bucket has zeros, of which no codec loses anything.
 template <class T>
 void GradientBuckets<T>::visit_state(StateVisitor& visitor) {
   order_->visit_state(visitor);
-  for (std::size_t bucket = 0; bucket < order_->bucket_count(); ++bucket) {
-    if (!order_->feeds_back(bucket)) continue;
-    const Slice& slice = layout().buckets[bucket];
-    visitor.visit_tensor({.name = "codec/bucket " + std::to_string(bucket) + "/lost",
-                          .owner = StateOwner::kRank,
-                          .fit = StateFit::kSummed,
-                          .writer = StateWriter::kSend,
-                          .index = bucket},
-                         std::span(&slice.count, 1),
+  for (const std::size_t index : order_->gradients_fed_back()) {
+    const Slice& slice = layout().gradients[index];
+    StatePiece piece = order_->lost_of(index);
+    piece.writer = StateWriter::kSend;
+    visitor.visit_tensor(piece, std::span(&slice.count, 1),
                          std::span(feedback_).subspan(slice.offset, slice.count));
   }
 }

@@ -66,6 +66,20 @@ std::string text_of_folder(const CheckpointOptions& checkpoints) {
   return is_shared ? checkpoints.folder.string() : "a folder of each host";
 }
 
+// Refuses the place of a run that has begun more than `epochs` epochs. The place is `samples`
+// samples into epoch `epoch`.
+void require_epochs(std::uint64_t epoch, std::uint64_t samples, std::size_t epochs) {
+  const bool is_between = samples == 0;
+  const std::uint64_t begun = is_between ? epoch - 1 : epoch;
+  if (begun <= epochs) return;
+  const std::string place =
+      is_between ? "at the end of" : std::to_string(samples) + " samples into";
+  throw Error(ErrorCode::kInvalidArgument,
+              "the state is " + place + " epoch " + std::to_string(begun) +
+                  ", but this training run ends after epoch " + std::to_string(epochs) +
+                  ": set epochs to " + std::to_string(begun) + " or more");
+}
+
 }  // namespace
 
 std::size_t largest_micro_batch(const TrainerOptions& options) noexcept {
@@ -139,11 +153,12 @@ void TrainingLoop::abort_for_hook(const std::exception& error) {
 }
 
 void TrainingLoop::require_step_at(const Place& place) const {
-  const bool is_epoch = place.epoch >= 1 && place.epoch <= options_.epochs + 1;
   const bool is_sample = place.cut_at <= place.samples && place.samples <= train_.count;
   const bool is_step =
       place.samples == train_.count || (place.samples - place.cut_at) % world_batch() == 0;
-  if (is_epoch && is_sample && is_step) return;
+  if (place.epoch >= 1 && is_sample && is_step) {
+    return require_epochs(place.epoch, place.samples, options_.epochs);
+  }
   throw Error(ErrorCode::kInvalidArgument,
               "the state is " + std::to_string(place.samples) + " samples into epoch " +
                   std::to_string(place.epoch) + ", where no step of this training run begins");

@@ -285,6 +285,37 @@ TEST_P(CheckpointerTest, PassesOverADamagedOneOnAllRanksAlike) {
   }
 }
 
+// Visits one tensor, of 3 MiB.
+StateVisit visit_large(std::vector<float>& weights) {
+  weights.resize(std::size_t{3} << 18);
+  return [&weights](StateVisitor& visitor) {
+    const std::size_t count = weights.size();
+    visitor.visit_tensor({.name = "model/weights"}, std::span(&count, 1), weights);
+  };
+}
+
+// Method: the damage is in the second MiB of a file, which only rank 1 of the two ranks checks.
+TEST_P(CheckpointerTest, PassesOverDamageThatOneRankFinds) {
+  on_every_rank(2, [&](Communicator& communicator) {
+    std::vector<float> weights;
+    Checkpointer checkpointer(communicator, options(), visit_large(weights));
+    checkpointer.restore();
+    for (const std::uint64_t step : {1, 2}) {
+      weights.back() = static_cast<float>(step);
+      checkpointer.finish(step);
+    }
+  });
+  damage(2, "parameters");
+  on_every_rank(2, [&](Communicator& communicator) {
+    std::vector<float> weights;
+    Checkpointer checkpointer(communicator, options(), visit_large(weights));
+    const Restored restored = checkpointer.restore();
+    EXPECT_EQ(restored.step, 1U);
+    EXPECT_THAT(restored.note, HasSubstr("is damaged in MiB 1 "));
+    EXPECT_EQ(weights.back(), 1);
+  });
+}
+
 TEST_P(CheckpointerTest, RefusesWhereAllAreDamaged) {
   save_steps(2, 2);
   damage(1, "parameters");

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include <rota/error.h>
 
@@ -101,28 +102,54 @@ TEST_F(Damage, OfTheLengthIsFound) {
   EXPECT_EQ(refusal(), "accepted");
 }
 
-// Method: the file has three MiB, and one byte of each of them is changed in turn.
-TEST_F(Damage, NamesTheMiBAndBothSums) {
-  const std::string folder = (temporary_.path() / "large").string();
+// Writes a checkpoint with one file of three MiB, and returns the entry of the file.
+ManifestFile write_three_mib(const std::string& folder) {
   SampleWriter writer(folder);
   const TensorInfo large{"model/large", DataType::kUint8, {(2 << 20) + 17}};
   writer.manifest.tensors = {large};
   writer.add(large);
   writer.write({FileKind::kParameters, 0, 1});
   writer.finish();
-  const ManifestFile& entry = writer.manifest.files[0];
+  return writer.manifest.files[0];
+}
+
+// Flips a bit in MiB `number` of a file. Returns the place and the byte before.
+std::pair<std::streamoff, char> flip_in_mib(std::fstream& bytes, std::size_t number) {
+  const std::streamoff at = static_cast<std::streamoff>(number << 20) + 130;
+  const char before = static_cast<char>(bytes.seekg(at).peek());
+  bytes.seekp(at).put(static_cast<char>(before ^ 1)).flush();
+  return {at, before};
+}
+
+// Method: one byte of each MiB is changed in turn.
+TEST_F(Damage, NamesTheMiBAndBothSums) {
+  const std::string folder = (temporary_.path() / "large").string();
+  const ManifestFile entry = write_three_mib(folder);
   const std::string file = folder + "/" + entry.name;
   for (std::size_t i = 0; i < 3; ++i) {
-    const std::streamoff at = static_cast<std::streamoff>(i << 20) + 130;
     std::fstream bytes(file, std::ios::binary | std::ios::in | std::ios::out);
-    const char before = static_cast<char>(bytes.seekg(at).peek());
-    bytes.seekp(at).put(static_cast<char>(before ^ 1)).flush();
+    const auto [at, before] = flip_in_mib(bytes, i);
     const auto error = error_of([&] { CheckpointReader reader(folder); });
     ASSERT_TRUE(error);
     EXPECT_THAT(error->what(),
                 HasSubstr(file + ": is damaged in MiB " + std::to_string(i) + " (from byte " +
                           std::to_string(i << 20) + " on): its CRC32C is "));
     EXPECT_THAT(error->what(), HasSubstr(", but the manifest says " + sum_text(entry.sums[i])));
+    bytes.seekp(at).put(before).flush();
+  }
+}
+
+// Method: each of two readers checks its share of three damaged MiBs.
+TEST_F(Damage, IsFoundByTheReaderWhoseShareItIsIn) {
+  const std::string folder = (temporary_.path() / "large").string();
+  const std::string file = folder + "/" + write_three_mib(folder).name;
+  for (std::size_t i = 0; i < 3; ++i) {
+    std::fstream bytes(file, std::ios::binary | std::ios::in | std::ios::out);
+    const auto [at, before] = flip_in_mib(bytes, i);
+    for (const std::size_t index : {0, 1}) {
+      const auto error = error_of([&] { CheckpointReader reader(folder, {index, 2}); });
+      EXPECT_EQ(error.has_value(), i % 2 == index) << "MiB " << i << ", reader " << index;
+    }
     bytes.seekp(at).put(before).flush();
   }
 }

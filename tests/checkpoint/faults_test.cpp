@@ -163,6 +163,37 @@ TEST_F(Faults, OfAReadAreNoDamage) {
   }
 }
 
+// The newest checkpoint may be whole, so the run must not go on from the one before. The manifest
+// can be read here, and a file of tensors cannot.
+TEST_F(Faults, OfAReadDoNotTakeARunToAnOlderCheckpoint) {
+  Communicator alone{CommunicatorOptions{}};
+  ToyRun run;
+  CheckpointOptions options;
+  options.folder = checkpoints_.path();
+  {
+    Checkpointer checkpointer(alone, options, run.visitor());
+    checkpointer.restore();
+    checkpointer.finish(1);
+    checkpointer.finish(2);
+  }
+  CheckpointOptions branch = options;
+  branch.folder = temporary_.path() / "branch";
+  branch.from = checkpoints_.path_of(2);
+  for (const CheckpointOptions& each : {options, branch}) {
+    Checkpointer checkpointer(alone, each, run.visitor());
+    fault = {.call = "populate", .countdown = 1, .error = EFAULT};
+    const auto error = error_of([&] { checkpointer.restore(); });
+    EXPECT_EQ(fault.countdown, 0);
+    fault = {};
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kSystem) << error->what();
+    EXPECT_THAT(error->what(), HasSubstr("a checkpoint cannot be read: "));
+    EXPECT_THAT(error->what(), HasSubstr(checkpoints_.path_of(2) + "/"));
+    EXPECT_THAT(error->what(), HasSubstr("Input/output error"));
+    EXPECT_EQ(checkpointer.restore().step, 2U) << "the fault is over";
+  }
+}
+
 // Linux before 5.14 cannot populate a mapping.
 TEST_F(Faults, OfAnOldKernelAreNone) {
   ASSERT_EQ(save(1), "");

@@ -99,10 +99,15 @@ std::string with_component(const std::string& manifests, const std::string& comp
       << "components: [" << relative(components, folder).string() << "/" << component << "]\n";
   std::string yaml = kubectl({"kustomize", folder});
   std::filesystem::remove_all(folder);
-  constexpr std::string_view kImage = "image: rota-tensorboard\n";
-  const std::size_t place = yaml.find(kImage);
-  if (place == std::string::npos) return yaml;
-  return yaml.replace(place, kImage.size(), "image: " + image("rota-tensorboard") + "\n");
+  for (const std::string name : {"rota-mnist", "rota-tensorboard"}) {
+    const std::string plain = "image: " + name + "\n";
+    const std::size_t place = yaml.find(plain);
+    const bool is_of_component = manifests.find(plain) == std::string::npos;
+    if (place != std::string::npos && is_of_component) {
+      yaml.replace(place, plain.size(), "image: " + image(name) + "\n");
+    }
+  }
+  return yaml;
 }
 
 std::string name_of(const json& object) { return object["metadata"]["name"]; }

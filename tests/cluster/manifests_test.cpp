@@ -131,7 +131,7 @@ TEST_F(Manifests, TakeEveryComponentWithEveryKind) {
   for (const char* kind : {"job", "jobset", "trainjob", "statefulset"}) {
     for (const auto& component : folders_of("components")) {
       const std::string name = component.filename();
-      const bool needs_volume = name == "tensorboard";
+      const bool needs_volume = name == "tensorboard" || name == "evaluator";
       const bool is_of_jobs = name == "restart-rules";
       if (is_of_jobs && kind == std::string("statefulset")) continue;
       SCOPED_TRACE(std::string(kind) + " with " + name);

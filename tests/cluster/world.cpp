@@ -72,6 +72,8 @@ World::World(const Arguments& options, Length length, const Arguments& component
   manifests = with_pod_field(manifests, kTwoNodes);
   for (const std::string& component : components) {
     manifests = with_component(manifests, component);
+    // The evaluator needs the model of the job.
+    if (component == "evaluator") manifests = replaced(manifests, "- mlp\n", "- seed\n");
   }
   place_.apply(manifests);
 }

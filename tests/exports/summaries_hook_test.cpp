@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <set>
@@ -310,6 +311,51 @@ TEST(Summaries, HaveNormsAndHistogramsOfTensors) {
   ASSERT_EQ(steps_of(gradient_norm), std::vector<std::int64_t>{3});
   EXPECT_GT(gradient_norm[0].second, 0);
   EXPECT_LT(gradient_norm[0].second, 1) << "the mean over 20 samples";
+}
+
+// Returns the steps of the graphs in all files of a folder. Expects that each graph names a layer.
+std::vector<std::int64_t> steps_of_graphs(const std::filesystem::path& folder) {
+  std::vector<std::int64_t> steps;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    for (const testing::ReadEvent& event : testing::read_events(entry.path())) {
+      if (event.graph.empty()) continue;
+      EXPECT_NE(event.graph.find("dense"), std::string::npos);
+      steps.push_back(event.step);
+    }
+  }
+  std::ranges::sort(steps);
+  return steps;
+}
+
+// Each start writes the graph once, at its first step.
+TEST(Summaries, HaveTheGraphOfTheModel) {
+  const TemporaryFolder folder;
+  Summaries first(folder.path());
+  Interruption interruption(4, 5, false);
+  Watching watching(first);
+  interruption.trainer = &watching.trainer();
+  first.watch(watching.trainer().replica());
+  watching.trainer().add_hook(interruption);
+  EXPECT_THROW(watching.trainer().run(), std::runtime_error);
+  EXPECT_EQ(steps_of_graphs(folder.path() / "train"), std::vector<std::int64_t>{1});
+
+  Summaries second(folder.path());
+  Watching again(second);
+  second.watch(again.trainer().replica());
+  again.trainer().give_state(interruption.state);
+  again.trainer().run();
+  EXPECT_EQ(steps_of_graphs(folder.path() / "train"), (std::vector<std::int64_t>{1, 5}));
+}
+
+TEST(Summaries, HaveNoGraphThatIsNotWanted) {
+  for (const bool watches : {false, true}) {
+    const TemporaryFolder folder;
+    Summaries summaries(folder.path(), {.graph = !watches});
+    Watching watching(summaries, 1);
+    if (watches) summaries.watch(watching.trainer().replica());
+    watching.trainer().run();
+    EXPECT_EQ(steps_of_graphs(folder.path() / "train"), std::vector<std::int64_t>());
+  }
 }
 
 TEST(Summaries, KeepWhatIsNotANumber) {

@@ -91,6 +91,8 @@ def judge(fast):
         assert len(steps) > 10 and steps == sorted(set(steps)), steps
         norms = [step for step, _ in board.scalars("killed/train", "gradient_norm")]
         assert norms == list(range(100, STEPS + 1, 100)), norms
+        graph = board.ask("graphs/graph", run="killed/train").decode()
+        assert 'name: "logits"' in graph, graph
         histograms = board.ask_json("histograms/tags")["killed/train"]
         assert any(tag.startswith("parameters/") for tag in histograms), histograms
     finally:

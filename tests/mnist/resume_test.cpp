@@ -144,9 +144,10 @@ TEST_F(Resumed, AFolderThatCannotBeMadeIs73) {
 TEST_F(Resumed, AFolderThatAnotherJobUsesIs73) {
   Process first(testing::rotarun(job("1", {"--epochs", "1000000"})));
   ASSERT_TRUE(first.wait_for("first_step"));
-  const Result second = run("1", {"--epochs", "1"});
+  const Result second = run("1", {"--epochs", "1", "--checkpoint-wait", "0.3s"});
   EXPECT_EQ(second.exit_code, 73) << second.err;
   EXPECT_THAT(second.err, HasSubstr("process "));
+  EXPECT_THAT(second.err, HasSubstr("has not ended within 0.3 s"));
   first.signal(SIGKILL);
   first.wait();
 }
@@ -170,6 +171,9 @@ TEST_F(Resumed, RefusesFlagsThatMakeNoSense) {
   refused({"--checkpoint-every", "0"}, "--checkpoint-every 0: expected");
   refused({"--checkpoint-every", "ten"}, "--checkpoint-every ten: expected");
   refused({"--checkpoint-every", "1.5"}, "--checkpoint-every 1.5: expected");
+  refused({"--checkpoint-wait", "60"}, "--checkpoint-wait 60: expected 0s to 500s");
+  refused({"--checkpoint-wait", "xs"}, "--checkpoint-wait xs: expected 0s to 500s");
+  refused({"--checkpoint-wait", "600s"}, "--checkpoint-wait 600s: expected 0s to 500s");
   refused({"--keep", "0"}, "keep 0");
   refused({"--export", "s3://bucket/models"}, "--export s3://bucket/models: expected a folder");
   refused({"--resume", "maybe"}, "--resume maybe: expected auto");

@@ -126,5 +126,33 @@ TEST_F(OtherOptions, AnotherTrainingSetIsRefused) {
   }
 }
 
+// Method: a run that stops after its third step is in the middle of its second epoch. The second
+// run ends before it is to stop.
+TEST_F(OtherOptions, FewerEpochsThanHaveBegunAreRefused) {
+  struct Case {
+    std::uint64_t stop_after;
+    const char* text;
+  };
+  for (const Case& each : {Case{3,
+                                "the state is 20 samples into epoch 2, but this training run "
+                                "ends after epoch 1: set epochs to 2 or more"},
+                           Case{100,
+                                "the state is at the end of epoch 3, but this training run ends "
+                                "after epoch 1: set epochs to 3 or more"}}) {
+    std::filesystem::remove_all(folder_.path() / "run");
+    std::array<StopAfter, 2> hooks = {StopAfter({.steps = each.stop_after}),
+                                      StopAfter({.steps = each.stop_after})};
+    train(3, kTest,
+          [&](Trainer<float>& trainer, std::size_t rank) { trainer.add_hook(hooks[rank]); });
+    const auto outcomes = outcomes_of_ranks(
+        2, [&](Communicator& communicator) { train(communicator, 1, kTraining, kTest, {}); });
+    for (const auto& outcome : outcomes) {
+      EXPECT_EQ(error_of(outcome).code(), ErrorCode::kInvalidArgument);
+      EXPECT_THAT(error_of(outcome).what(), HasSubstr(each.text));
+    }
+    EXPECT_FALSE(train(3, kTest).fresh) << "so many epochs fit";
+  }
+}
+
 }  // namespace
 }  // namespace rota

@@ -169,7 +169,7 @@ TEST(State, SaysWhatRanksShare) {
     if (is_own) own.push_back(item.name);
     EXPECT_EQ(item != whole[1].state.items[i], is_own) << item.name;
   }
-  EXPECT_THAT(own, ::testing::ElementsAre("place/seconds", "rank", "codec/bucket 1/lost"));
+  EXPECT_THAT(own, ::testing::ElementsAre("place/seconds", "rank", "codec/gradient 0/lost"));
 }
 
 struct Fitted {

@@ -96,7 +96,7 @@ TEST(StepGuard, IsToldOfEveryUpdateAndOfEverySendingThatLoses) {
        "optimizer/0.dense.weights/mean of squares", "optimizer/0.dense.biases/mean",
        "optimizer/0.dense.biases/mean of squares", "optimizer/2.dense.weights/mean",
        "optimizer/2.dense.weights/mean of squares", "optimizer/2.dense.biases/mean",
-       "optimizer/2.dense.biases/mean of squares", "codec/bucket 1/lost"});
+       "optimizer/2.dense.biases/mean of squares", "codec/gradient 0/lost"});
 }
 
 TEST(StepGuard, IsToldOfNoSendingWithoutFeedback) {

@@ -11,10 +11,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <rota/export.h>
+#include <rota/model.h>
+#include <rota/onnx.h>
 #include <rota/replica.h>
 #include <rota/safetensors.h>
 #include <rota/summaries.h>
@@ -30,6 +33,7 @@ struct SummariesOptions {
   // From one histogram of the watched tensors to the next. 0: no norms and no histograms.
   std::uint64_t histogram_steps = 0;
   bool rank_seconds = true;  // Whether there are curves of how each rank spends its time.
+  bool graph = true;         // Whether a watched rota::Model is shown as a graph.
   // The curves of a score's sums, in their order: each point is a sum divided by the number of
   // samples. The sums of your own score may need other names. Sums without a name have no curve.
   std::vector<std::string> curves = {"cost", "accuracy"};
@@ -49,6 +53,7 @@ class ROTA_EXPORT SummaryCurves {
   // `refresh`, if it is not empty, is called before the tensors are read.
   void watch(std::vector<NamedTensor> parameters, std::vector<NamedTensor> gradients,
              std::function<void()> refresh = {});
+  void watch_graph(std::function<OnnxGraph()> make_graph);  // Is called when the run begins.
   void begin(const BeginReport& report);
   void add_step(const BasicStepReport<ScoreSums>& report);
   void add_evaluation(const BasicEvaluationReport<ScoreSums>& report);
@@ -70,7 +75,8 @@ class ROTA_EXPORT SummaryCurves {
 //   for each rank R "compute_seconds/rank_R", "wait_seconds/rank_R" and
 //   "checkpoint_seconds/rank_R", which are RankSeconds of the steps since the previous point; with
 //   watch(), histograms "parameters/NAME" and "gradients/NAME", and Euclidean norms
-//   "parameter_norm/NAME" and "gradient_norm/NAME", without /NAME those of all tensors together.
+//   "parameter_norm/NAME" and "gradient_norm/NAME", without /NAME those of all tensors together;
+//   with watch(), also the graph of a rota::Model.
 // - FOLDER/test: "cost" and "accuracy" of each evaluation of the test set. FOLDER/validation has
 //   the same of the validation set, if there is one.
 //
@@ -94,10 +100,15 @@ class ROTA_EXPORT BasicSummaries : public BasicTrainingHook<S> {
 
   // Every SummariesOptions::histogram_steps, writes norms and histograms of the parameters, and of
   // the mean gradients before clipping. For a tensor of more than 65,536 elements, a histogram has
-  // 65,536 of them at equal distances. `replica` is borrowed, and must live as long as training.
+  // 65,536 of them at equal distances. When the run begins, writes the graph of a rota::Model: for
+  // a moment, this takes as much memory as the parameters. A model of your own has no graph here.
+  // `replica` is borrowed, and must live as long as training.
   template <class T, class M>
   void watch(const Replica<T, M>& replica) {
     curves_.watch(replica.tensors(), replica.gradients(), [&replica] { replica.refresh(); });
+    if constexpr (std::is_same_v<M, Model<T>>) {
+      curves_.watch_graph([&replica] { return onnx_graph(replica); });
+    }
   }
 
   void on_begin(const BeginReport& report) override {
