@@ -61,16 +61,6 @@ checks 1 lib/one.cpp
 echo >tree/lib/one.cpp
 checks 0 lib/one.cpp
 
-# A kernel is compiled by CUDA and, for the tests, as plain C++.
-echo >tree/lib/kernel.cpp
-(cd tree && commands -O2 lib/{one,two,kernel}.cpp tests/{one,two}_test.cpp &&
-  sed -i '/-c .*lib\/kernel.cpp"/s|g++|/cuda/bin/nvcc -forward|' build/tidy/compile_commands.json)
-checks 0
-(cd tree && commands -O2 lib/{one,two,kernel}.cpp tests/{one,two}_test.cpp)
-checks 0 lib/kernel.cpp
-rm tree/lib/kernel.cpp
-(cd tree && commands -O2)
-
 # A checkout elsewhere has the same sources, though its commands name other folders.
 mkdir elsewhere
 cp -r tree elsewhere/tree
