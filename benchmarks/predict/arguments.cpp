@@ -114,29 +114,30 @@ cxxopts::Options predict_options() {
   const auto bare = cxxopts::value<std::string>();
   cxxopts::Options options("rota-bench predict",
                            "Predicts the time of training steps in worlds that need not exist.");
-  options.add_options()                                                                 //
-      ("workload", "mlp or lenet, measured here; or a file", text("mlp"))               //
-      ("sizes", "All-reduces of these sizes, instead of steps", bare)                   //
-      ("hosts", "Numbers of hosts, such as 1,8,64", text("2"))                          //
-      ("ranks-per-host", "Ranks of each host", text("1"))                               //
-      ("hosts-per-switch", "Hosts of each switch of a tree; 0: one switch", text("0"))  //
-      ("oversubscription", "Rate of the hosts of a switch / of its uplink", text("1"))  //
-      ("rate", "Rate of the cable of a host, in bits a second, such as 25G", bare)      //
-      ("latency", "Latency between hosts, such as 30us", bare)                          //
-      ("burst", "Bytes that a shaper lets pass at once", bare)                          //
-      ("transport", "The transport of the job (default: the one of rotarun)", bare)     //
-      ("calibration", "File of rota-bench tune --calibration", bare)                    //
-      ("machine", "The machine of the calibration (default: this one)", bare)           //
-      ("plan", "Plan of the all-reduces, or auto", text("auto"))                        //
-      ("codec", "Codec of the buckets", text("identity"))                               //
-      ("first-bucket", "Bytes of the first bucket", text("64K"))                        //
-      ("bucket", "Bytes of other buckets", text("4M"))                                  //
-      ("cores", "Cores of a host; 0: enough", text("0"))                                //
-      ("jitter", "Mean fraction by which computation takes longer", text("0"))          //
-      ("seed", "Seed of the jitter", text("1"))                                         //
-      ("steps", "Steps with jitter", text("20"))                                        //
-      ("fold", "Simulate a few ranks for all: auto, never or always", text("auto"))     //
-      ("json", "Print JSON objects, one per line")                                      //
+  options.add_options()                                                                     //
+      ("workload", "mlp, lenet, inception-v3, resnet-101, vgg-16; or a file", text("mlp"))  //
+      ("print-workload", "Print the workload as a file, and predict nothing")               //
+      ("sizes", "All-reduces of these sizes, instead of steps", bare)                       //
+      ("hosts", "Numbers of hosts, such as 1,8,64", text("2"))                              //
+      ("ranks-per-host", "Ranks of each host", text("1"))                                   //
+      ("hosts-per-switch", "Hosts of each switch of a tree; 0: one switch", text("0"))      //
+      ("oversubscription", "Rate of the hosts of a switch / of its uplink", text("1"))      //
+      ("rate", "Rate of the cable of a host, in bits a second, such as 25G", bare)          //
+      ("latency", "Latency between hosts, such as 30us", bare)                              //
+      ("burst", "Bytes that a shaper lets pass at once", bare)                              //
+      ("transport", "The transport of the job (default: the one of rotarun)", bare)         //
+      ("calibration", "File of rota-bench tune --calibration", bare)                        //
+      ("machine", "The machine of the calibration (default: this one)", bare)               //
+      ("plan", "Plan of the all-reduces, or auto", text("auto"))                            //
+      ("codec", "Codec of the buckets", text("identity"))                                   //
+      ("first-bucket", "Bytes of the first bucket", text("64K"))                            //
+      ("bucket", "Bytes of other buckets", text("4M"))                                      //
+      ("cores", "Cores of a host; 0: enough", text("0"))                                    //
+      ("jitter", "Mean fraction by which computation takes longer", text("0"))              //
+      ("seed", "Seed of the jitter", text("1"))                                             //
+      ("steps", "Steps with jitter", text("20"))                                            //
+      ("fold", "Simulate a few ranks for all: auto, never or always", text("auto"))         //
+      ("json", "Print JSON objects, one per line")                                          //
       ("help", "Print this help");
   return options;
 }
@@ -159,6 +160,7 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
       .calibration = text_if_given("calibration"),
       .machine = text_if_given("machine"),
       .step = step_from(given),
+      .prints_workload = given.count("print-workload") != 0,
       .json = given.count("json") != 0};
   if (given.count("sizes") != 0) arguments.sizes = parse_sizes(text("sizes"));
   if (given.count("rate") != 0) arguments.seconds_per_byte = seconds_per_byte_at(text("rate"));

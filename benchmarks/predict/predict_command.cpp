@@ -8,6 +8,7 @@
 #include "predict/arguments.h"
 #include "predict/lines.h"
 #include "predict/measured_workload.h"
+#include "predict/published_models.h"
 #include "predict/worlds.h"
 
 namespace rota::bench {
@@ -26,7 +27,8 @@ std::optional<PredictArguments> arguments_from(int argument_count, char** argume
 
 Workload workload_of(const PredictArguments& arguments) {
   const std::string& name = arguments.workload;
-  return is_model(name) ? measure_workload(name) : parse_workload(name, text_of_file(name));
+  if (is_model(name)) return measure_workload(name);
+  return is_published(name) ? published_workload(name) : parse_workload(name, text_of_file(name));
 }
 
 std::optional<Calibration> calibration_of(const PredictArguments& arguments) {
@@ -34,22 +36,35 @@ std::optional<Calibration> calibration_of(const PredictArguments& arguments) {
   return parse_calibration(arguments.calibration, text_of_file(arguments.calibration));
 }
 
+void print_worlds(const PredictArguments& arguments, const Workload& workload,
+                  const WorldModel& costs) {
+  const auto worlds = predict_worlds(arguments, workload, costs);
+  std::cerr << warning_of(worlds);
+  std::cout << (arguments.json ? to_json(workload, worlds) : to_text(workload, worlds));
+}
+
+void print_calls(const PredictArguments& arguments, const WorldModel& costs) {
+  const auto calls = predict_calls(arguments, costs);
+  std::cout << (arguments.json ? to_json(calls) : to_text(calls));
+}
+
+void run_prediction(const PredictArguments& arguments) {
+  if (arguments.prints_workload) {
+    std::cout << to_text(workload_of(arguments));
+    return;
+  }
+  const WorldModel costs = costs_of(arguments, calibration_of(arguments));
+  if (!arguments.sizes.empty()) return print_calls(arguments, costs);
+  const Workload workload = workload_of(arguments);
+  print_worlds(arguments, workload, costs);
+}
+
 }  // namespace
 
 int run_predict_command(int argument_count, char** arguments) {
   try {
     const auto given = arguments_from(argument_count, arguments);
-    if (!given) return 0;
-    const WorldModel costs = costs_of(*given, calibration_of(*given));
-    if (!given->sizes.empty()) {
-      const auto calls = predict_calls(*given, costs);
-      std::cout << (given->json ? to_json(calls) : to_text(calls));
-      return 0;
-    }
-    const Workload workload = workload_of(*given);
-    const auto worlds = predict_worlds(*given, workload, costs);
-    std::cerr << warning_of(worlds);
-    std::cout << (given->json ? to_json(workload, worlds) : to_text(workload, worlds));
+    if (given) run_prediction(*given);
   } catch (const std::exception& error) {
     std::cerr << "rota-bench predict: " << error.what() << '\n';
     return kUsageError;
