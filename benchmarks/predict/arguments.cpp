@@ -86,6 +86,20 @@ Fold fold_from(const std::string& name) {
                               "always");
 }
 
+// Returns the efficiency that all hosts must be worth, as a share; 0 if it was not given.
+double least_efficiency_from(const cxxopts::ParseResult& given) {
+  constexpr double kPercent = 100;
+  if (given.count("worth") == 0) return 0;
+  for (const char* other : {"hosts", "sizes"}) {
+    if (given.count(other) == 0) continue;
+    throw std::invalid_argument("--worth finds the number of hosts for training steps, so --" +
+                                std::string(other) + " has no meaning beside it");
+  }
+  const double percent = positive_in("--worth", "the efficiency", given["worth"].as<std::string>());
+  if (percent <= kPercent) return percent / kPercent;
+  throw std::invalid_argument("--worth: an efficiency of more than 100 % is not possible");
+}
+
 // Returns the transport that rota chooses by default.
 std::string default_transport(const PredictArguments& arguments) {
   if (arguments.shape.ranks_per_host == 1) return "tcp";
@@ -119,6 +133,7 @@ cxxopts::Options predict_options() {
       ("print-workload", "Print the workload as a file, and predict nothing")               //
       ("sizes", "All-reduces of these sizes, instead of steps", bare)                       //
       ("hosts", "Numbers of hosts, such as 1,8,64", text("2"))                              //
+      ("worth", "Find the most hosts with this efficiency, in percent", bare)               //
       ("ranks-per-host", "Ranks of each host", text("1"))                                   //
       ("hosts-per-switch", "Hosts of each switch of a tree; 0: one switch", text("0"))      //
       ("oversubscription", "Rate of the hosts of a switch / of its uplink", text("1"))      //
@@ -160,6 +175,7 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
       .calibration = text_if_given("calibration"),
       .machine = text_if_given("machine"),
       .step = step_from(given),
+      .least_efficiency = least_efficiency_from(given),
       .prints_workload = given.count("print-workload") != 0,
       .json = given.count("json") != 0};
   if (given.count("sizes") != 0) arguments.sizes = parse_sizes(text("sizes"));

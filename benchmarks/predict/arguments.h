@@ -21,6 +21,7 @@ struct PredictArguments {
   double latency_seconds = 0;   // The same.
   double burst_bytes = 0;
   StepOptions step;
+  double least_efficiency = 0;  // Not 0: find the most hosts with this efficiency. A share.
   bool prints_workload = false;
   bool json = false;
 };

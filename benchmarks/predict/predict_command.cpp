@@ -10,6 +10,7 @@
 #include "predict/measured_workload.h"
 #include "predict/published_models.h"
 #include "predict/worlds.h"
+#include "predict/worth.h"
 
 namespace rota::bench {
 namespace {
@@ -36,6 +37,12 @@ std::optional<Calibration> calibration_of(const PredictArguments& arguments) {
   return parse_calibration(arguments.calibration, text_of_file(arguments.calibration));
 }
 
+void print_worth(const PredictArguments& arguments, const Workload& workload,
+                 const WorldModel& costs) {
+  const Worth worth = worth_of(arguments, workload, costs);
+  std::cout << (arguments.json ? to_json(workload, worth) : to_text(workload, worth));
+}
+
 void print_worlds(const PredictArguments& arguments, const Workload& workload,
                   const WorldModel& costs) {
   const auto worlds = predict_worlds(arguments, workload, costs);
@@ -56,7 +63,7 @@ void run_prediction(const PredictArguments& arguments) {
   const WorldModel costs = costs_of(arguments, calibration_of(arguments));
   if (!arguments.sizes.empty()) return print_calls(arguments, costs);
   const Workload workload = workload_of(arguments);
-  print_worlds(arguments, workload, costs);
+  (arguments.least_efficiency > 0 ? print_worth : print_worlds)(arguments, workload, costs);
 }
 
 }  // namespace

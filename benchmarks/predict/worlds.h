@@ -10,14 +10,17 @@
 
 namespace rota::bench {
 
+// Throws std::invalid_argument for a world of several hosts without a rate or a latency.
+void require_network(const WorldShape& shape, const WorldModel& costs);
+
 // Returns the costs of the calibration, if there is one, with those that the arguments name.
 // Throws std::invalid_argument for a calibration of another machine or transport, or one that lacks
 // the codec of the arguments.
 WorldModel costs_of(const PredictArguments& arguments,
                     const std::optional<Calibration>& calibration);
 
-// Throws std::invalid_argument for a world or options that are not possible, and for a world of
-// several hosts without a rate or a latency.
+// Throws std::invalid_argument for a world or options that are not possible, and as
+// require_network() does.
 std::vector<PredictedWorld> predict_worlds(const PredictArguments& arguments,
                                            const Workload& workload, const WorldModel& costs);
 

@@ -11,6 +11,7 @@ trap 'rm -f "$file" "$file.workload"' EXIT
 predict() { "$bench" predict --calibration "$file" --rate 1G --latency 50us "$@"; }
 predict --hosts 2,64 --workload mlp --codec int8 --json | grep '"ranks":64'
 predict --hosts 8 --sizes 1M --plan ring --json | grep '"plan":"ring"'
+predict --worth 80 --workload mlp --plan ring --json | grep '"event":"worth"'
 "$bench" predict --workload vgg-16 --print-workload >"$file.workload"
 [ "$(predict --workload "$file.workload" --json)" = "$(predict --workload vgg-16 --json)" ]
 status=0
