@@ -14,6 +14,7 @@ predict --hosts 8 --sizes 1M --plan ring --json | grep '"plan":"ring"'
 predict --worth 80 --workload mlp --plan ring --json | grep '"event":"worth"'
 "$bench" predict --workload vgg-16 --print-workload >"$file.workload"
 [ "$(predict --workload "$file.workload" --json)" = "$(predict --workload vgg-16 --json)" ]
+"$bench" scale-answers --help | grep 'usage: rota-bench scale-answers'
 status=0
 predict --transport shm --sizes 1M 2>"$file.said" || status=$?
 said=$(cat "$file.said")
