@@ -13,10 +13,12 @@
 namespace rota::bench {
 namespace {
 
-std::string in_percent(double share, const std::string& origin) {
+std::string in_percent(double share) {
   constexpr double kPercent = 100;
-  return base::fixed_text(share * kPercent, 1) + " % " + origin;
+  return base::fixed_text(share * kPercent, 1) + " %";
 }
+
+std::string predicted_share(double share) { return in_percent(share) + " predicted"; }
 
 std::string in_points(double difference) {
   constexpr double kPercent = 100;
@@ -59,14 +61,13 @@ std::string left_out(std::span<const ComparedRun> runs, const std::string& model
     if (worst == nullptr || off(compared) > off(*worst)) worst = &compared;
   }
   return "The rows of " + model + " are left out. On " + std::to_string(worst->run.hosts) +
-         " hosts, the prediction is " + in_percent(worst->predicted, "") + "and Horovod has " +
-         in_percent(worst->run.efficiency, "") + "which is more than 10 points apart.\n\n";
+         " hosts, the prediction is " + in_percent(worst->predicted) + " and Horovod has " +
+         in_percent(worst->run.efficiency) + ", which is more than 10 points apart.\n\n";
 }
 
-double seconds_of_ring(const WorldModel& world, std::size_t count) {
+double seconds_of_sum(const WorldModel& world, collectives::Algorithm plan, std::size_t count) {
   Clock clock(world);
-  CallRunner(world, Fold::kIfAlike)
-      .run({.algorithm = collectives::Algorithm::kRing, .count = count}, clock);
+  CallRunner(world, Fold::kIfAlike).run({.algorithm = plan, .count = count}, clock);
   return std::ranges::max(clock.ranks);
 }
 
@@ -88,7 +89,7 @@ std::vector<std::string> cells_of(const std::string& model, const Worth& worth) 
   std::string next = "none was tried";
   for (const PredictedWorld& world : worth.tried) {
     const std::string cell = std::to_string(world.shape.host_count) +
-                             " hosts: " + in_percent(efficiency_of(world.step), "predicted");
+                             " hosts: " + predicted_share(efficiency_of(world.step));
     if (world.shape.host_count <= worth.hosts) {
       most = cell;
     } else {
@@ -137,7 +138,7 @@ rate. Coding is assumed to run at 200 GB/s.
 
 constexpr const char* kAt10000 = R"(With 10,000 hosts of one GPU and cables of 100 Gbit/s, of which
 bytes get the same share, the ring is the wrong plan: each sum takes 2 × 9,999 hops. rota's codecs
-run on a ring only, so they gain nothing there. A job of rota has at most 4,096 ranks today.
+run on a ring only, so they gain little there. A job of rota has at most 4,096 ranks today.
 
 )";
 
@@ -172,8 +173,7 @@ std::string horovod_table(std::span<const ComparedRun> runs) {
       if (compared.run.model != model) continue;
       const std::array<std::string, 5> cells{
           model, std::to_string(compared.run.hosts * kGpusOfHost),
-          in_percent(compared.run.efficiency, "published"),
-          in_percent(compared.predicted, "predicted"),
+          in_percent(compared.run.efficiency) + " published", predicted_share(compared.predicted),
           in_points(compared.predicted - compared.run.efficiency)};
       table += row_of_cells(cells);
     }
@@ -196,7 +196,7 @@ std::string ways_table(const std::string& title, std::span<const Way> ways,
                                    std::string(way.change)};
     if (way.from) cells.back() += ", against row " + std::to_string(*way.from + 1);
     for (const std::vector<double>& column : columns) {
-      cells.push_back(in_percent(column[i], "predicted"));
+      cells.push_back(predicted_share(column[i]));
       if (way.from) cells.back() += " (" + in_points(column[i] - column[*way.from]) + ")";
     }
     table += row_of_cells(cells);
@@ -214,10 +214,8 @@ std::string plans_table() {
        {Algorithm::kRing, Algorithm::kTwoLevel, Algorithm::kHalvingDoubling, Algorithm::kTree}) {
     std::vector<std::string> cells{std::string(to_string(plan))};
     for (const std::size_t mebibytes : {std::size_t{4}, std::size_t{64}}) {
-      Clock clock(world);
-      CallRunner(world, Fold::kIfAlike)
-          .run({.algorithm = plan, .count = mebibytes * kMebibyte / sizeof(float)}, clock);
-      cells.push_back(in_milliseconds(std::ranges::max(clock.ranks)));
+      const std::size_t count = mebibytes * kMebibyte / sizeof(float);
+      cells.push_back(in_milliseconds(seconds_of_sum(world, plan, count)));
     }
     table += row_of_cells(cells);
   }
@@ -238,10 +236,10 @@ std::string servers_table() {
     const double alone = alone_seconds_of(workload);
     const std::size_t count = gradient_bytes_of(workload) / sizeof(float);
     const double stars = predict_stars(all, kWorkers, count);
-    const double ring = seconds_of_ring(workers, count);
+    const double ring = seconds_of_sum(workers, collectives::Algorithm::kRing, count);
     const std::array<std::string, 5> cells{
-        model, in_milliseconds(stars), in_percent(alone / (alone + stars), "predicted"),
-        in_milliseconds(ring), in_percent(alone / (alone + ring), "predicted")};
+        model, in_milliseconds(stars), predicted_share(alone / (alone + stars)),
+        in_milliseconds(ring), predicted_share(alone / (alone + ring))};
     table += row_of_cells(cells);
   }
   return table + "\n";
