@@ -40,6 +40,22 @@ TEST(Answers, AreCalibratedWithVggOnFourHosts) {
   EXPECT_NEAR(compared_runs({&run, 1}).front().predicted, run.efficiency, 0.005);
 }
 
+// The page says so.
+TEST(Answers, ChangeByLessThanSixPointsWithTheLatencies) {
+  for (const std::string model : {"inception-v3", "resnet-101", "vgg-16"}) {
+    const auto efficiency_with = [&](double factor) {
+      WorldModel costs = costs_of_gpus(kHorovodRate);
+      costs.within_host.latency_seconds *= factor;
+      costs.between_hosts.latency_seconds *= factor;
+      return predicted_efficiency(
+          model, model_of({.host_count = 128, .ranks_per_host = kGpusOfHost}, costs),
+          horovod_way());
+    };
+    EXPECT_NEAR(efficiency_with(0.5), efficiency_with(1), 0.06) << model;
+    EXPECT_NEAR(efficiency_with(2), efficiency_with(1), 0.06) << model;
+  }
+}
+
 TEST(Answers, SayInEachCellWhereItComesFrom) {
   const std::vector<ComparedRun> runs{{{"vgg-16", 4, 0.85}, 0.86}, {{"vgg-16", 128, 0.70}, 0.61}};
   EXPECT_EQ(horovod_table(runs),
