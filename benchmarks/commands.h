@@ -18,8 +18,9 @@ int run_contest_command(int argument_count, char** arguments);
 int run_scale_page_command(int argument_count, char** arguments);
 int run_validate_command(int argument_count, char** arguments);
 
-// Needs no job.
+// Need no job.
 int run_predict_command(int argument_count, char** arguments);
+int run_answers_command(int argument_count, char** arguments);
 
 // Throws if a file cannot be written.
 int run_plan_command(int argument_count, char** arguments);

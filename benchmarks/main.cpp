@@ -28,7 +28,8 @@ constexpr std::string_view kUsage =
     "       rota-bench plan --draw ...                   the messages of a plan; has a --help\n"
     "       rota-bench compare OURS THEIRS               the --json rows of two names, from stdin\n"
     "       rota-bench contest ...                       all --json rows; has a --help\n"
-    "       rota-bench scale-page ...                    the --json rows of scale; has a --help\n";
+    "       rota-bench scale-page ...                    the --json rows of scale; has a --help\n"
+    "       rota-bench scale-answers                     predicts published networks\n";
 
 int run(int argument_count, char** arguments) {
   using namespace rota::bench;
@@ -39,6 +40,7 @@ int run(int argument_count, char** arguments) {
   if (command == "overlap") return run_overlap_command(argument_count - 1, arguments + 1);
   if (command == "scale") return run_scale_command(argument_count - 1, arguments + 1);
   if (command == "scale-page") return run_scale_page_command(argument_count - 1, arguments + 1);
+  if (command == "scale-answers") return run_answers_command(argument_count - 1, arguments + 1);
   if (command == "pace") return run_pace_command(argument_count - 1, arguments + 1);
   if (command == "small") return run_small_command(argument_count - 1, arguments + 1);
   if (command == "predict") return run_predict_command(argument_count - 1, arguments + 1);

@@ -86,6 +86,20 @@ Fold fold_from(const std::string& name) {
                               "always");
 }
 
+// Returns the efficiency that all hosts must be worth, as a share; 0 if it was not given.
+double least_efficiency_from(const cxxopts::ParseResult& given) {
+  constexpr double kPercent = 100;
+  if (given.count("worth") == 0) return 0;
+  for (const char* other : {"hosts", "sizes"}) {
+    if (given.count(other) == 0) continue;
+    throw std::invalid_argument("--worth finds the number of hosts for training steps, so --" +
+                                std::string(other) + " has no meaning beside it");
+  }
+  const double percent = positive_in("--worth", "the efficiency", given["worth"].as<std::string>());
+  if (percent <= kPercent) return percent / kPercent;
+  throw std::invalid_argument("--worth: an efficiency of more than 100 % is not possible");
+}
+
 StepOptions step_from(const cxxopts::ParseResult& given) {
   return {.plan = plan_from(given["plan"].as<std::string>()),
           .codec = codec_from(given["codec"].as<std::string>()),
@@ -107,29 +121,31 @@ cxxopts::Options predict_options() {
   const auto bare = cxxopts::value<std::string>();
   cxxopts::Options options("rota-bench predict",
                            "Predicts the time of training steps in worlds that need not exist.");
-  options.add_options()                                                                 //
-      ("workload", "mlp or lenet, measured here; or a file", text("mlp"))               //
-      ("sizes", "All-reduces of these sizes, instead of steps", bare)                   //
-      ("hosts", "Numbers of hosts, such as 1,8,64", text("2"))                          //
-      ("ranks-per-host", "Ranks of each host", text("1"))                               //
-      ("hosts-per-switch", "Hosts of each switch of a tree; 0: one switch", text("0"))  //
-      ("oversubscription", "Rate of the hosts of a switch / of its uplink", text("1"))  //
-      ("rate", "Rate of the cable of a host, in bits a second, such as 25G", bare)      //
-      ("latency", "Latency between hosts, such as 30us", bare)                          //
-      ("burst", "Bytes that a shaper lets pass at once", bare)                          //
-      ("transport", "The transport of the job (default: the one of rotarun)", bare)     //
-      ("calibration", "File of rota-bench tune --calibration", bare)                    //
-      ("machine", "The machine of the calibration (default: this one)", bare)           //
-      ("plan", "Plan of the all-reduces, or auto", text("auto"))                        //
-      ("codec", "Codec of the buckets", text("identity"))                               //
-      ("first-bucket", "Bytes of the first bucket", text("64K"))                        //
-      ("bucket", "Bytes of other buckets", text("4M"))                                  //
-      ("cores", "Cores of a host; 0: enough", text("0"))                                //
-      ("jitter", "Mean fraction by which computation takes longer", text("0"))          //
-      ("seed", "Seed of the jitter", text("1"))                                         //
-      ("steps", "Steps with jitter", text("20"))                                        //
-      ("fold", "Simulate a few ranks for all: auto, never or always", text("auto"))     //
-      ("json", "Print JSON objects, one per line")                                      //
+  options.add_options()                                                                     //
+      ("workload", "mlp, lenet, inception-v3, resnet-101, vgg-16; or a file", text("mlp"))  //
+      ("print-workload", "Print the workload as a file, and predict nothing")               //
+      ("sizes", "All-reduces of these sizes, instead of steps", bare)                       //
+      ("hosts", "Numbers of hosts, such as 1,8,64", text("2"))                              //
+      ("worth", "Find the most hosts with this efficiency, in percent", bare)               //
+      ("ranks-per-host", "Ranks of each host", text("1"))                                   //
+      ("hosts-per-switch", "Hosts of each switch of a tree; 0: one switch", text("0"))      //
+      ("oversubscription", "Rate of the hosts of a switch / of its uplink", text("1"))      //
+      ("rate", "Rate of the cable of a host, in bits a second, such as 25G", bare)          //
+      ("latency", "Latency between hosts, such as 30us", bare)                              //
+      ("burst", "Bytes that a shaper lets pass at once", bare)                              //
+      ("transport", "The transport of the job (default: the one of rotarun)", bare)         //
+      ("calibration", "File of rota-bench tune --calibration", bare)                        //
+      ("machine", "The machine of the calibration (default: this one)", bare)               //
+      ("plan", "Plan of the all-reduces, or auto", text("auto"))                            //
+      ("codec", "Codec of the buckets", text("identity"))                                   //
+      ("first-bucket", "Bytes of the first bucket", text("64K"))                            //
+      ("bucket", "Bytes of other buckets", text("4M"))                                      //
+      ("cores", "Cores of a host; 0: enough", text("0"))                                    //
+      ("jitter", "Mean fraction by which computation takes longer", text("0"))              //
+      ("seed", "Seed of the jitter", text("1"))                                             //
+      ("steps", "Steps with jitter", text("20"))                                            //
+      ("fold", "Simulate a few ranks for all: auto, never or always", text("auto"))         //
+      ("json", "Print JSON objects, one per line")                                          //
       ("help", "Print this help");
   return options;
 }
@@ -152,6 +168,8 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
       .calibration = text_if_given("calibration"),
       .machine = text_if_given("machine"),
       .step = step_from(given),
+      .least_efficiency = least_efficiency_from(given),
+      .prints_workload = given.count("print-workload") != 0,
       .json = given.count("json") != 0};
   if (given.count("sizes") != 0) arguments.sizes = parse_sizes(text("sizes"));
   if (given.count("rate") != 0) arguments.seconds_per_byte = seconds_per_byte_at(text("rate"));

@@ -10,7 +10,7 @@
 namespace rota::bench {
 
 struct PredictArguments {
-  std::string workload;            // "mlp", "lenet", or the path of a file.
+  std::string workload;            // The name of a model, or the path of a file.
   std::vector<std::size_t> sizes;  // In bytes; not empty: all-reduces instead of steps.
   std::vector<std::size_t> host_counts;
   WorldShape shape;  // Of each world, except for the number of hosts.
@@ -21,6 +21,8 @@ struct PredictArguments {
   double latency_seconds = 0;   // The same.
   double burst_bytes = 0;
   StepOptions step;
+  double least_efficiency = 0;  // Not 0: find the most hosts with this efficiency. A share.
+  bool prints_workload = false;
   bool json = false;
 };
 

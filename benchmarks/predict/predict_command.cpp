@@ -9,7 +9,11 @@
 #include "predict/arguments.h"
 #include "predict/lines.h"
 #include "predict/measured_workload.h"
+#include "predict/published_models.h"
+#include "predict/report.h"
+#include "predict/workload.h"
 #include "predict/worlds.h"
+#include "predict/worth.h"
 
 namespace rota::bench {
 namespace {
@@ -27,7 +31,8 @@ std::optional<PredictArguments> arguments_from(int argument_count, char** argume
 
 Workload workload_of(const PredictArguments& arguments) {
   const std::string& name = arguments.workload;
-  return is_model(name) ? measure_workload(name) : parse_workload(name, text_of_file(name));
+  if (is_model(name)) return measure_workload(name);
+  return is_published(name) ? published_workload(name) : parse_workload(name, text_of_file(name));
 }
 
 std::optional<Calibration> calibration_of(const PredictArguments& arguments) {
@@ -35,14 +40,19 @@ std::optional<Calibration> calibration_of(const PredictArguments& arguments) {
   return parse_calibration(arguments.calibration, text_of_file(arguments.calibration));
 }
 
-// Returns a table or JSON objects.
+// Returns what the user wants to read: a workload, a table or JSON objects.
 std::string prediction_of(const PredictArguments& arguments) {
+  if (arguments.prints_workload) return to_text(workload_of(arguments));
   const WorldModel costs = costs_of(arguments, calibration_of(arguments));
   if (!arguments.sizes.empty()) {
     const auto calls = predict_calls(arguments, costs);
     return arguments.json ? to_json(calls) : to_text(calls);
   }
   const Workload workload = workload_of(arguments);
+  if (arguments.least_efficiency > 0) {
+    const Worth worth = worth_of(arguments, workload, costs);
+    return arguments.json ? to_json(workload, worth) : to_text(workload, worth);
+  }
   const auto worlds = predict_worlds(arguments, workload, costs);
   return arguments.json ? to_json(workload, worlds) : to_text(workload, worlds);
 }

@@ -8,14 +8,6 @@
 namespace rota::bench {
 namespace {
 
-void require_network(const WorldShape& shape, const WorldModel& costs) {
-  const Link& link = costs.between_hosts;
-  if (shape.host_count < 2 || (link.seconds_per_byte > 0 && link.latency_seconds > 0)) return;
-  throw std::invalid_argument(
-      "a world of several hosts needs a rate and a latency: give --rate and --latency, or a "
-      "--calibration of several hosts");
-}
-
 WorldModel checked_model(const PredictArguments& arguments, const WorldModel& costs,
                          const WorldShape& shape) {
   require_network(shape, costs);
@@ -48,6 +40,14 @@ WorldModel of_bytes_alone(const WorldModel& costs) {
 }
 
 }  // namespace
+
+void require_network(const WorldShape& shape, const WorldModel& costs) {
+  const Link& link = costs.between_hosts;
+  if (shape.host_count < 2 || (link.seconds_per_byte > 0 && link.latency_seconds > 0)) return;
+  throw std::invalid_argument(
+      "a world of several hosts needs a rate and a latency: give --rate and --latency, or a "
+      "--calibration of several hosts");
+}
 
 WorldModel costs_of(const PredictArguments& arguments,
                     const std::optional<Calibration>& calibration) {

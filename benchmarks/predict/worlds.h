@@ -10,6 +10,9 @@
 
 namespace rota::bench {
 
+// Throws std::invalid_argument for a world of several hosts without a rate or a latency.
+void require_network(const WorldShape& shape, const WorldModel& costs);
+
 // Returns the costs of the calibration, if there is one, with those that the arguments name.
 // Throws std::invalid_argument for a calibration of another machine or transport, or one that lacks
 // the codec of the arguments.
@@ -19,8 +22,8 @@ WorldModel costs_of(const PredictArguments& arguments,
 // Returns the shape of each world that the arguments name.
 std::vector<WorldShape> shapes_of(const PredictArguments& arguments);
 
-// Throws std::invalid_argument for a world or options that are not possible, and for a world of
-// several hosts without a rate or a latency.
+// Throws std::invalid_argument for a world or options that are not possible, and as
+// require_network() does.
 std::vector<PredictedWorld> predict_worlds(const PredictArguments& arguments,
                                            const Workload& workload, const WorldModel& costs);
 

@@ -107,7 +107,7 @@ std::string lines_of(const Job& job, const std::string& ours) {
 }
 
 std::string text_of(const ScaleTable& table, const std::string& ours) {
-  std::string text = "**" + table.title + "**\n\n" +
+  std::string text = "**" + table.title + ": measured**\n\n" +
                      "| ranks | hosts | | step, ms | of it waiting for sums | computing alone " +
                      "| communication alone | efficiency | bytes allow | " + ours +
                      " / this |\n|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|\n";

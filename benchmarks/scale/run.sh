@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Measures how efficient training steps are on 1 to 16 ranks, on one host and on hosts that are
 # network namespaces. Runs rota and its peers in turn, each once a round. Measures too how long 256
-# ranks on 32 hosts take to their first sum. Makes a page of tables and a picture.
+# ranks on 32 hosts take to their first sum. Makes a page of tables and a picture. The last part of
+# the page is predicted: worlds that are larger than any machine here.
 #
 # usage: run.sh BIN OUT COMMAND [ROUNDS]
 # BIN has the programs. OUT gets scaling.jsonl, scaling.md and scaling.svg, and the files of
@@ -184,6 +185,8 @@ tell_join() {
     --title "paced training steps, weak scaling: efficiency by workers" <"$rows"
   echo
   cat "$out/validation.md"
+  echo
+  "$bin/rota-bench" scale-answers
 } >"$out/scaling.new"
 mv "$out/scaling.new" "$out/scaling.md"
 cat "$out/scaling.md"

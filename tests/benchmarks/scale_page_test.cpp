@@ -51,7 +51,8 @@ std::vector<ScaleRow> two_rounds() {
 
 TEST(ScalePage, HasALineForEachLibraryAndJob) {
   const std::string text = markdown_of(tables_of(two_rounds()), "rota");
-  EXPECT_THAT(text, HasSubstr("**lenet, weak scaling, hosts at 1 Gbit/s**\n\n| ranks | hosts |"));
+  EXPECT_THAT(
+      text, HasSubstr("**lenet, weak scaling, hosts at 1 Gbit/s: measured**\n\n| ranks | hosts |"));
   EXPECT_THAT(text, HasSubstr("| 2 | 2 | rota tcp | 50.00 | 10.00 | 40.00 | 50.00 | 80.0 % "
                               "(80.0 to 80.0) | 80.0 % | 1.00 (1.00 to 1.00) |\n"));
   EXPECT_THAT(text, HasSubstr("| 2 | 2 | Gloo | 112.50 | 72.50 |"));

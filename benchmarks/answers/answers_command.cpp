@@ -1,0 +1,27 @@
+// `rota-bench scale-answers`: prints the part of the page of scaling that is predicted.
+#include "commands.h"
+
+#include <iostream>
+#include <string_view>
+
+#include "answers/page.h"
+
+namespace rota::bench {
+
+int run_answers_command(int argument_count, char** arguments) {
+  constexpr int kUsageErrorOfAnswers = 2;
+  constexpr std::string_view kHelp =
+      "usage: rota-bench scale-answers\n"
+      "Predicts published networks in large worlds: Horovod's benchmark of 512 GPUs, 10,000 GPUs,\n"
+      "64 workers with 19 parameter servers, and how many hosts are worth it. Prints tables in\n"
+      "Markdown. Takes about a minute.\n";
+  if (argument_count == 1) {
+    std::cout << answers_page();
+    return 0;
+  }
+  const bool wants_help = std::string_view(arguments[1]) == "--help";
+  (wants_help ? std::cout : std::cerr) << kHelp;
+  return wants_help ? 0 : kUsageErrorOfAnswers;
+}
+
+}  // namespace rota::bench

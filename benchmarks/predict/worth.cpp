@@ -1,0 +1,148 @@
+// Predicts one world after another, each with the arguments of a command line.
+#include "predict/worth.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "base/number_text.h"
+#include "base/world_size.h"
+
+namespace rota::bench {
+namespace {
+
+class Search {
+ public:
+  Search(const PredictArguments& arguments, const Workload& workload, const WorldModel& costs)
+      : arguments_(arguments),
+        workload_(workload),
+        costs_(costs),
+        unit_(std::max<std::size_t>(1, arguments.shape.hosts_per_switch)) {
+    worth_.least_efficiency = arguments.least_efficiency;
+  }
+
+  Worth run() {
+    const std::size_t most = most_units();
+    std::size_t good = 0;
+    std::size_t bad = most + 1;
+    for (std::size_t units = 1; units <= most; units = next_after(units, most)) {
+      const std::optional<bool> is_good = try_units(units);
+      if (!is_good.value_or(false)) {
+        bad = units;
+        break;
+      }
+      good = units;
+    }
+    while (worth_.refusal.empty() && bad - good > 1) {
+      const std::size_t middle = good + (bad - good) / 2;
+      (try_units(middle).value_or(false) ? good : bad) = middle;
+    }
+    worth_.hosts = good * unit_;
+    worth_.is_limit = bad > most || !worth_.refusal.empty();
+    std::ranges::sort(worth_.tried, {},
+                      [](const PredictedWorld& world) { return world.shape.host_count; });
+    return std::move(worth_);
+  }
+
+ private:
+  // Returns the most units of hosts that a job can have; at least one, so that there is a row.
+  std::size_t most_units() const {
+    const std::size_t ranks = std::max<std::size_t>(1, arguments_.shape.ranks_per_host);
+    return std::max<std::size_t>(1, base::kMaxWorldSize / ranks / unit_);
+  }
+
+  // Doubles the units, but tries the most that there can be before it ends.
+  static std::size_t next_after(std::size_t units, std::size_t most) {
+    return units < most ? std::min(2 * units, most) : most + 1;
+  }
+
+  // Returns whether the world has enough efficiency; empty if its prediction is refused.
+  std::optional<bool> try_units(std::size_t units) {
+    PredictArguments one = arguments_;
+    one.host_counts = {units * unit_};
+    try {
+      worth_.tried.push_back(predict_worlds(one, workload_, costs_).front());
+    } catch (const std::invalid_argument& error) {
+      if (worth_.tried.empty()) throw;
+      worth_.refusal = error.what();
+      return std::nullopt;
+    }
+    return efficiency_of(worth_.tried.back().step) >= worth_.least_efficiency;
+  }
+
+  const PredictArguments& arguments_;
+  const Workload& workload_;
+  const WorldModel& costs_;
+  std::size_t unit_;  // Hosts that come together.
+  Worth worth_;
+};
+
+std::string percent(double share) {
+  constexpr double kPercent = 100;
+  return base::fixed_text(share * kPercent, 1) + " %";
+}
+
+std::string counted(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string described_world(const PredictedWorld& world) {
+  return counted(world.shape.host_count, "host") + " (" + counted(world.step.world_size, "rank") +
+         "), with an efficiency of " + percent(efficiency_of(world.step));
+}
+
+const PredictedWorld* world_of(const Worth& worth, std::size_t hosts) {
+  const auto found = std::ranges::find(
+      worth.tried, hosts, [](const PredictedWorld& world) { return world.shape.host_count; });
+  return found == worth.tried.end() ? nullptr : &*found;
+}
+
+std::string answer_of(const Worth& worth) {
+  const PredictedWorld* const most = world_of(worth, worth.hosts);
+  if (most == nullptr) return "no world is worth it: " + described_world(worth.tried.front());
+  const double ranks = efficiency_of(most->step) * static_cast<double>(most->step.world_size);
+  return "worth it are " + described_world(*most) + ". They compute as much as " +
+         base::fixed_text(ranks, 1) + " ranks that wait for nobody";
+}
+
+// Returns what follows the answer: the next world, or why there is none.
+std::string end_of(const Worth& worth) {
+  if (!worth.refusal.empty()) return "A larger world cannot be predicted: " + worth.refusal;
+  if (worth.is_limit) {
+    return "A job has at most " + std::to_string(base::kMaxWorldSize) + " ranks";
+  }
+  const auto next = std::ranges::find_if(worth.tried, [&](const PredictedWorld& world) {
+    return world.shape.host_count > worth.hosts;
+  });
+  return "Too large are " + described_world(*next);
+}
+
+}  // namespace
+
+Worth worth_of(const PredictArguments& arguments, const Workload& workload,
+               const WorldModel& costs) {
+  require_network({.host_count = 2}, costs);
+  return Search(arguments, workload, costs).run();
+}
+
+std::string to_text(const Workload& workload, const Worth& worth) {
+  return to_text(workload, worth.tried) + "# At least " + percent(worth.least_efficiency) + ": " +
+         answer_of(worth) + ".\n# " + end_of(worth) + ".\n";
+}
+
+std::string to_json(const Workload& workload, const Worth& worth) {
+  const PredictedWorld* const most = world_of(worth, worth.hosts);
+  const nlohmann::ordered_json row{{"event", "worth"},
+                                   {"workload", workload.name},
+                                   {"least_efficiency", worth.least_efficiency},
+                                   {"hosts", worth.hosts},
+                                   {"ranks", most == nullptr ? 0 : most->step.world_size},
+                                   {"efficiency", most == nullptr ? 0 : efficiency_of(most->step)},
+                                   {"is_limit", worth.is_limit},
+                                   {"refusal", worth.refusal}};
+  return row.dump() + "\n";
+}
+
+}  // namespace rota::bench
