@@ -263,6 +263,30 @@ TEST(MpiCollectives, SayThatMpiHasFailed) {
   });
 }
 
+// A real MPI ends the program at a call after MPI_Finalize.
+TEST(MpiCollectives, AreClosedAfterMpi) {
+  FakeMpi fake(2);
+  std::barrier all(2);
+  testing::on_mpi_threads(2, [&](std::size_t rank) {
+    Communicator comm =
+        mpi::communicator_over(watched_calls(), fake.comm(rank), options_for("mpi"));
+    comm.barrier();
+    all.arrive_and_wait();
+    begun = 0;
+    testing::set_fake_mpi({.is_finalized = true});
+    std::vector<float> values(10);
+    const auto error = testing::error_of([&] { comm.all_reduce(values, ReduceOp::kSum); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kClosed);
+    EXPECT_NE(std::string(error->what())
+                  .find("MPI_Finalize was called before this communicator was closed"),
+              std::string::npos)
+        << error->what();
+  });
+  testing::set_fake_mpi({});
+  EXPECT_EQ(begun, 0);
+}
+
 TEST(MpiCollectives, AreRefusedWhereThereIsNoMpi) {
   ThreadWorldOptions options{.world_size = 2};
   options.communicator.plan = "mpi";

@@ -389,6 +389,29 @@ TEST_F(MpiWorldTest, IsClosedAfterMpi) {
   EXPECT_EQ(fake.open_comms(), 2U) << "a communicator is freed after MPI_Finalize";
 }
 
+// Method: rank 0 has got the header of a message, and MPI holds the payload back. No coordinator
+// tells rank 0 that rank 1 is closed.
+TEST_F(MpiWorldTest, ClosesAReceiveThatIsUnderWayAfterMpi) {
+  FakeMpi fake(2);
+  CommunicatorOptions options = options_with();
+  options.deadline = std::chrono::seconds(5);
+  auto world = testing::mpi_world_of(fake, 2, options);
+  fake.hold();
+  testing::on_every_rank(world, [&](Communicator& comm) {
+    std::vector<float> values(100'000);
+    const bool receives = comm.rank() == 0;
+    Request request = receives ? comm.receive_async(values, 1) : comm.send_async(values, 0);
+    if (receives) {
+      while (!fake.has_unread_mail_of(1)) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      testing::set_fake_mpi({.is_finalized = true});
+    }
+    const auto error = testing::error_of([&] { request.wait(); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kClosed) << error->what();
+  });
+}
+
 // When a child ends with exit(), rota's end of MPI runs there as well: MPI_Finalize would wait for
 // all ranks, and end what belongs to the parent.
 TEST_F(MpiWorldTest, LetsNoChildOfAForkCallMpi) {
