@@ -63,8 +63,8 @@ inline Communicator communicator(MPI_Comm comm,
 
 // Returns a Communicator for each of `count` threads of this process, as Communicator::for_threads
 // does. The processes are those of `comm`. Requires MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE
-// if `count` is larger than 1. Throws what communicator() throws, and Error kInvalidArgument for the
-// plan "mpi", because MPI's collectives do not know threads as ranks.
+// if `count` is larger than 1. Throws what communicator() throws, and Error kInvalidArgument for
+// the plan "mpi", because MPI's collectives do not know threads as ranks.
 inline std::vector<Communicator> for_threads(
     MPI_Comm comm, std::size_t count, const CommunicatorOptions& options = CommunicatorOptions()) {
   return communicators_over(*ROTA_MPI_CALLS(), handle_of(comm), count, options);
