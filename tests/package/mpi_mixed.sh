@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# mpi_mixed.sh PREFIX MAIN COMPILER OUTPUT: a program of Open MPI cannot be linked with rota's library
-# for MPICH. The linker names the function that is missing.
+# mpi_mixed.sh PREFIX MAIN COMPILER OUTPUT: a program of Open MPI cannot be linked with the library
+# of rota for MPICH. The linker names the function that is missing.
 set -euo pipefail
 prefix=$1 main=$2 compiler=$3 output=$4
 
