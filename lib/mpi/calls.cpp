@@ -87,12 +87,13 @@ bool is_initialized() noexcept {
   return flag != 0;
 }
 
-// Whether MPI_Finalize has begun. Known only while `is_watched`.
-std::atomic<bool> has_begun_to_end{false};
-std::atomic<bool> is_watched{false};
+// What this process knows of MPI_Finalize. The flag publishes nothing else, so its order is
+// relaxed.
+enum class Ending : unsigned char { kNotWatched, kWatched, kBegun };
+std::atomic<Ending> ending{Ending::kNotWatched};
 
 int note_end(MPI_Comm, int, void*, void*) {
-  has_begun_to_end.store(true, std::memory_order_release);
+  ending.store(Ending::kBegun, std::memory_order_relaxed);
   return MPI_SUCCESS;
 }
 
@@ -105,13 +106,12 @@ void watch_for_end() noexcept {
   if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, note_end, &key, nullptr) != MPI_SUCCESS) return;
   const int error = MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
   MPI_Comm_free_keyval(&key);  // MPI keeps it until the attribute is deleted.
-  is_watched.store(error == MPI_SUCCESS, std::memory_order_release);
+  if (error == MPI_SUCCESS) ending.store(Ending::kWatched, std::memory_order_relaxed);
 }
 
 bool is_finalized() noexcept {
-  if (is_watched.load(std::memory_order_acquire)) {
-    return has_begun_to_end.load(std::memory_order_acquire);
-  }
+  const Ending known = ending.load(std::memory_order_relaxed);
+  if (known != Ending::kNotWatched) return known == Ending::kBegun;
   int flag = 0;
   MPI_Finalized(&flag);
   return flag != 0;
