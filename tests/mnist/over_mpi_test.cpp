@@ -64,8 +64,9 @@ class OverMpi : public ::testing::Test {
     EXPECT_EQ(std::to_string(outcome.world), world);
   }
 
-  // The example in a program that uses MPI, under the mpirun of this MPI. A rank of Open MPI that
-  // is killed leaves its shared memory behind, so this memory is in the folder of the test.
+  // Returns a command that runs the example in a program that uses MPI, under the mpirun of this
+  // MPI. A rank of Open MPI that is killed leaves its shared memory behind, so this memory is in
+  // the folder of the test.
   static Command command_in_mpi(const std::string& mpi, const std::string& world,
                                 const Words& ranks, const Words& more = {}) {
     Words words = {"/usr/bin/mpirun." + mpi, "-np", world};

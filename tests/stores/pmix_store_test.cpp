@@ -24,7 +24,7 @@ constexpr const char* kWord = "rota.rank0";  // The name of rank 0's word.
 
 base::TimePoint within(base::Duration time) { return base::Clock::now() + time; }
 
-// What `use` throws when it gets a store of the server.
+// Returns what `use` throws when it gets a store of the server.
 template <class Use>
 std::optional<Error> error_with_store(Use use) {
   PmixStore store(within(std::chrono::seconds(20)));
