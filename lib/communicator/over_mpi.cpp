@@ -115,8 +115,7 @@ std::vector<Communicator> communicators_over(const Calls& calls, Handle comm, st
   const auto processes = CommunicatorImpl::make(join_over_mpi(calls, comm, options), settings);
   std::vector<Communicator> threads;
   for (Group& group : groups_for_threads(*processes, count)) {
-    const Settings own = settings.for_part(group);
-    threads.push_back(communicator_of(std::move(group), own));
+    threads.push_back(communicator_of(std::move(group), settings));
   }
   return threads;
 }

@@ -6,6 +6,7 @@
 
 #include <rota/error.h>
 
+#include "base/transports.h"
 #include "kernels/variant.h"
 
 namespace rota {
@@ -29,14 +30,23 @@ bool runs(const Group& group, Algorithm algorithm) {
                              [&](const auto& each) { return each->makes(algorithm); });
 }
 
-[[noreturn]] void refuse_library(Algorithm algorithm) {
+// Returns why the ranks of a group cannot run the collectives of a library that was asked for.
+std::string refusal_of(Algorithm library, const Group& group) {
+  if (library != Algorithm::kMpi) {
+    return " must be in the options of the communicator that this one is made from: take auto";
+  }
+  const std::string& transport = group.table.transport;
+  if (transport == base::kOverMpi) {
+    return " serves only the communicator of all processes: MPI's collectives know neither the "
+           "groups of split() nor the threads of for_threads(): take auto";
+  }
+  return " needs ranks whose messages go over MPI, but these use " + transport +
+         ": take auto, or make the communicator with rota::mpi::communicator";
+}
+
+[[noreturn]] void refuse_library(Algorithm library, const Group& group) {
   throw Error(ErrorCode::kInvalidArgument,
-              "the plan " + std::string(to_string(algorithm)) +
-                  (algorithm == Algorithm::kMpi
-                       ? " needs a communicator from rota::mpi::communicator that was not split "
-                         "off: take auto"
-                       : " must be in the options of the communicator that this one is made from: "
-                         "take auto"));
+              "the plan " + std::string(to_string(library)) + refusal_of(library, group));
 }
 
 }  // namespace
@@ -73,7 +83,7 @@ Settings Settings::in(const Group& group) const {
   if (group.world_size() == 1) {
     settings.all_reduce.reset();
   } else if (is_of_library) {
-    refuse_library(*all_reduce);
+    refuse_library(*all_reduce, group);
   } else if (!group.transport->shared_memory()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the plan shared-memory needs ranks that all share memory, but these use " +

@@ -21,8 +21,8 @@ struct Settings {
   explicit Settings(const CommunicatorOptions& options);
   Settings with_plan(const std::string& plan) const;
 
-  // Returns the settings for a group that is made from another one: some libraries of collectives
-  // serve only the first group.
+  // Returns the settings for a group that split() makes and that is not asked for a plan of its
+  // own: some libraries of collectives serve only the first group.
   Settings for_part(const Group& group) const;
 
   // Returns the settings in a group. Throws Error kInvalidArgument for a plan that the group's

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 
 namespace rota::mpi {
@@ -86,7 +87,31 @@ bool is_initialized() noexcept {
   return flag != 0;
 }
 
+// What this process knows of MPI_Finalize. The flag publishes nothing else, so its order is
+// relaxed.
+enum class Ending : unsigned char { kNotWatched, kWatched, kBegun };
+std::atomic<Ending> ending{Ending::kNotWatched};
+
+int note_end(MPI_Comm, int, void*, void*) {
+  ending.store(Ending::kBegun, std::memory_order_relaxed);
+  return MPI_SUCCESS;
+}
+
+// MPI_Finalize begins with the deletion of the attributes of MPI_COMM_SELF. Other threads may be in
+// calls of rota then. MPI_Finalized would tell them of the end only later.
+void watch_for_end() noexcept {
+  static std::atomic_flag has_tried;
+  if (has_tried.test_and_set(std::memory_order_relaxed)) return;
+  int key = MPI_KEYVAL_INVALID;
+  if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, note_end, &key, nullptr) != MPI_SUCCESS) return;
+  const int error = MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  MPI_Comm_free_keyval(&key);  // MPI keeps it until the attribute is deleted.
+  if (error == MPI_SUCCESS) ending.store(Ending::kWatched, std::memory_order_relaxed);
+}
+
 bool is_finalized() noexcept {
+  const Ending known = ending.load(std::memory_order_relaxed);
+  if (known != Ending::kNotWatched) return known == Ending::kBegun;
   int flag = 0;
   MPI_Finalized(&flag);
   return flag != 0;
@@ -138,6 +163,7 @@ int largest_tag(int& tag) noexcept {
 
 // MPI writes the communicator into the first bytes of the number, where object_of() finds it.
 int duplicate(Handle comm, Handle& made, Handle& request) noexcept {
+  watch_for_end();
   made = 0;
   return begun(request, [&](MPI_Request* own) {
     return MPI_Comm_idup(comm_of(comm), reinterpret_cast<MPI_Comm*>(&made), own);

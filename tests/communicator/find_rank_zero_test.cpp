@@ -6,9 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <rota/error.h>
@@ -16,7 +19,9 @@
 #include "base/port_range.h"
 #include "communicator/listening_ports.h"
 #include "os/address.h"
+#include "stores/pmix_calls.h"
 #include "testing/error_of.h"
+#include "testing/fake_pmix.h"
 #include "testing/few_descriptors.h"
 #include "testing/own_ports.h"
 #include "testing/paths.h"
@@ -120,6 +125,32 @@ TEST(FindRankZero, LeavesTheServerOfPmiToAnMpiThatIsLoaded) {
   const auto without_mpi = refusal();
   ASSERT_TRUE(without_mpi);
   EXPECT_THAT(without_mpi->what(), HasSubstr("this process has no socket there"));
+}
+
+// Method: the server is that of a fake libpmix in this process.
+TEST(FindRankZero, RefusesVariablesThatContradictTheServerOfPmix) {
+  testing::fake_pmix() = {.rank = 1, .values = {{stores::pmix::kJobSize, std::uint32_t{3}}}};
+  const auto refusal_of = [](std::size_t rank, std::size_t world_size) {
+    JobByHand job = job_of(rank);
+    job.table.source = "Open MPI";
+    job.table.rows.resize(world_size);
+    return testing::error_of(
+        [&] { (void)open_store(job, base::Clock::now() + std::chrono::seconds(20)); });
+  };
+  EXPECT_FALSE(refusal_of(1, 3));
+  for (const auto& [rank, world_size] : {std::pair(1, 4), std::pair(0, 3)}) {
+    const auto error =
+        refusal_of(static_cast<std::size_t>(rank), static_cast<std::size_t>(world_size));
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(
+        error->what(),
+        HasSubstr("Open MPI and the launcher's PMIx server contradict each other: Open MPI "
+                  "says rank " +
+                  std::to_string(rank) + " of " + std::to_string(world_size) +
+                  "; the server says rank 1 of 3; start the program with only one of them"));
+  }
+  EXPECT_EQ(testing::fake_pmix().connections, 0) << "a refused store is still connected";
 }
 
 // Method: two jobs have one range, of which the second and the third port are free. The test itself

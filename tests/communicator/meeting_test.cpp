@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include <rota/communicator.h>
 
 #include "communicator/by_hand_world.h"
+#include "os/listener.h"
 #include "testing/own_ports.h"
 
 namespace rota {
@@ -66,6 +68,22 @@ TEST(Meeting, RanksMeetAtRankZero) {
       }));
     }
   }
+}
+
+// Method: a process of another user listens at the name where the ranks meet.
+TEST(Meeting, RanksTakeNoOtherUserForRankZero) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+  const std::string meeting = "@rota-taken-" + std::to_string(::getpid()) + ":0";
+  ASSERT_EQ(::seteuid(12345), 0);
+  const os::Listener foreign = os::listen_at(meeting);
+  ASSERT_EQ(::seteuid(0), 0);
+  CommunicatorOptions second = options_to_meet(1, 2, meeting);
+  second.join_timeout = std::chrono::milliseconds(200);
+  expect_error(run_rank(second, sum_of_ranks), ErrorCode::kTimeout,
+               AllOf(HasSubstr("rank 1 did not reach rank 0"),
+                     HasSubstr("a process of another user listens there")));
+  expect_error(run_rank(options_to_meet(0, 2, meeting), sum_of_ranks), ErrorCode::kSystem,
+               HasSubstr("Address already in use"));
 }
 
 // The first port of the range is where the rank 0 of a job waits. No rank takes it for other

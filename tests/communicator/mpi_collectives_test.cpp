@@ -263,6 +263,30 @@ TEST(MpiCollectives, SayThatMpiHasFailed) {
   });
 }
 
+// A real MPI ends the program at a call after MPI_Finalize.
+TEST(MpiCollectives, AreClosedAfterMpi) {
+  FakeMpi fake(2);
+  std::barrier all(2);
+  testing::on_mpi_threads(2, [&](std::size_t rank) {
+    Communicator comm =
+        mpi::communicator_over(watched_calls(), fake.comm(rank), options_for("mpi"));
+    comm.barrier();
+    all.arrive_and_wait();
+    begun = 0;
+    testing::set_fake_mpi({.is_finalized = true});
+    std::vector<float> values(10);
+    const auto error = testing::error_of([&] { comm.all_reduce(values, ReduceOp::kSum); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kClosed);
+    EXPECT_NE(std::string(error->what())
+                  .find("MPI_Finalize was called before this communicator was closed"),
+              std::string::npos)
+        << error->what();
+  });
+  testing::set_fake_mpi({});
+  EXPECT_EQ(begun, 0);
+}
+
 TEST(MpiCollectives, AreRefusedWhereThereIsNoMpi) {
   ThreadWorldOptions options{.world_size = 2};
   options.communicator.plan = "mpi";
@@ -270,10 +294,15 @@ TEST(MpiCollectives, AreRefusedWhereThereIsNoMpi) {
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
   EXPECT_STREQ(error->what(),
-               "the plan mpi needs a communicator from rota::mpi::communicator that was not split "
-               "off: take auto");
+               "the plan mpi needs ranks whose messages go over MPI, but these use shm: take auto, "
+               "or make the communicator with rota::mpi::communicator");
 }
 
+constexpr const char* kOnlyProcesses =
+    "the plan mpi serves only the communicator of all processes: MPI's collectives know neither "
+    "the groups of split() nor the threads of for_threads(): take auto";
+
+// A group that is not asked for a plan of its own goes by rota's plans.
 TEST(MpiCollectives, AreNotThoseOfAGroupThatIsSplitOff) {
   run_mpi_plan(3, [](Communicator& comm) {
     begun = 0;
@@ -282,7 +311,25 @@ TEST(MpiCollectives, AreNotThoseOfAGroupThatIsSplitOff) {
     group.all_reduce(values, ReduceOp::kSum);
     EXPECT_EQ(values[9], 3);
     EXPECT_EQ(begun, 0);
-    EXPECT_TRUE(testing::error_of([&] { (void)comm.split(0, 0, "mpi"); }));
+    const auto error = testing::error_of([&] { (void)comm.split(0, 0, "mpi"); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
+    EXPECT_STREQ(error->what(), kOnlyProcesses);
+    comm.all_reduce(values, ReduceOp::kSum);
+    EXPECT_EQ(values[9], 9) << "the refusal has broken the communicator";
+  });
+}
+
+// All processes are refused, also one that has only one thread.
+TEST(MpiCollectives, AreRefusedToThreads) {
+  FakeMpi fake(2);
+  testing::on_mpi_threads(2, [&](std::size_t rank) {
+    const auto error = testing::error_of([&] {
+      (void)mpi::communicators_over(watched_calls(), fake.comm(rank), rank + 1, options_for("mpi"));
+    });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
+    EXPECT_STREQ(error->what(), kOnlyProcesses);
   });
 }
 

@@ -389,6 +389,32 @@ TEST_F(MpiWorldTest, IsClosedAfterMpi) {
   EXPECT_EQ(fake.open_comms(), 2U) << "a communicator is freed after MPI_Finalize";
 }
 
+// Method: rank 0 has got the header of a message, and MPI holds the payload back. Rank 1 makes no
+// call meanwhile, so it cannot tell rank 0 of the end.
+TEST_F(MpiWorldTest, ClosesAReceiveThatIsUnderWayAfterMpi) {
+  testing::set_fake_mpi({.level = ThreadLevel::kSerialized});
+  FakeMpi fake(2);
+  CommunicatorOptions options = options_with();
+  options.deadline = std::chrono::seconds(5);
+  auto world = testing::mpi_world_of(fake, 2, options);
+  fake.hold();
+  std::barrier all(2);
+  testing::on_every_rank(world, [&](Communicator& comm) {
+    std::vector<float> values(100'000);
+    const bool receives = comm.rank() == 0;
+    Request request = receives ? comm.receive_async(values, 1) : comm.send_async(values, 0);
+    for (int i = 0; i < 100; ++i) request.test();
+    all.arrive_and_wait();
+    if (receives) {
+      for (int i = 0; i < 100; ++i) request.test();
+      testing::set_fake_mpi({.is_finalized = true, .level = ThreadLevel::kSerialized});
+      const auto error = testing::error_of([&] { request.wait(); });
+      EXPECT_TRUE(error && error->code() == ErrorCode::kClosed) << (error ? error->what() : "");
+    }
+    all.arrive_and_wait();
+  });
+}
+
 // When a child ends with exit(), rota's end of MPI runs there as well: MPI_Finalize would wait for
 // all ranks, and end what belongs to the parent.
 TEST_F(MpiWorldTest, LetsNoChildOfAForkCallMpi) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "mnist/few_images.h"
 #include "mnist/outcome.h"
 #include "testing/paths.h"
+#include "testing/proc.h"
 #include "testing/process.h"
 #include "training/temporary_folder.h"
 
@@ -62,20 +64,50 @@ class OverMpi : public ::testing::Test {
     EXPECT_EQ(std::to_string(outcome.world), world);
   }
 
-  // Runs the example in a program that uses MPI, under the mpirun of this MPI.
-  static void expect_same_weights_in_mpi(const std::string& mpi, const Words& ranks) {
-    const Outcome expected = outcome_of(testing::run(command("3", {})));
-    Words words = {"/usr/bin/mpirun." + mpi, "-np", "3"};
+  // Returns a command that runs the example in a program that uses MPI, under the mpirun of this
+  // MPI. A rank of Open MPI that is killed leaves its shared memory behind, so this memory is in
+  // the folder of the test.
+  static Command command_in_mpi(const std::string& mpi, const std::string& world,
+                                const Words& ranks, const Words& more = {}) {
+    Words words = {"/usr/bin/mpirun." + mpi, "-np", world};
     words.insert(words.end(), ranks.begin(), ranks.end());
     words.insert(words.end(), {testing::test_path("mnist_in_mpi_" + mpi), "--json", "--data",
                                folder_->path().string()});
-    const Result result = testing::run(
-        {.arguments = std::move(words), .environment = {"HOME=" + folder_->path().string()}});
+    words.insert(words.end(), more.begin(), more.end());
+    const std::string folder = folder_->path().string();
+    return {.arguments = std::move(words),
+            .environment = {"HOME=" + folder, "OMPI_MCA_btl_vader_backing_directory=" + folder}};
+  }
+
+  static void expect_same_weights_in_mpi(const std::string& mpi, const Words& ranks) {
+    const Outcome expected = outcome_of(testing::run(command("3", {})));
+    const Result result = testing::run(command_in_mpi(mpi, "3", ranks));
     const Outcome outcome = outcome_of(result);
     EXPECT_TRUE(result.was_in_time);
     EXPECT_EQ(outcome.weights_hash, expected.weights_hash);
     EXPECT_EQ(outcome.transport, "mpi");
     EXPECT_EQ(outcome.world, 3U);
+  }
+
+  // Kills rank 1 of a program that uses MPI, in the middle of a long run. `variable` has its
+  // number.
+  static void expect_end_with_a_rank_in_mpi(const std::string& mpi, const Words& ranks,
+                                            const std::string& variable) {
+    testing::adopt_orphans();
+    testing::Process job(command_in_mpi(mpi, "2", ranks, {"--epochs", "1000"}));
+    ASSERT_TRUE(job.wait_for("\"event\":\"epoch\"")) << job.err();
+    const std::string number = '\0' + variable + "=1" + '\0';
+    std::size_t killed = 0;
+    for (const pid_t pid : testing::live_descendants()) {
+      const bool is_rank = testing::proc_file(pid, "comm").starts_with("mnist_in_mpi");
+      const std::string variables = '\0' + testing::proc_file(pid, "environ");
+      const bool is_victim = variables.find(number) != std::string::npos;
+      if (is_rank && is_victim && ::kill(pid, SIGKILL) == 0) ++killed;
+    }
+    EXPECT_EQ(killed, 1U);
+    const Result result = job.wait(std::chrono::seconds(60));
+    EXPECT_TRUE(result.was_in_time) << result.err;
+    EXPECT_NE(result.exit_code, 0) << result.err;
   }
 
   // Kills rank 1 in the middle of a long run.
@@ -106,6 +138,11 @@ TEST_F(OverMpi, HasTheSameWeightsInAProgramOfOpenMpi) {
   expect_same_weights_in_mpi("openmpi", {"--allow-run-as-root", "--oversubscribe"});
 }
 
+TEST_F(OverMpi, EndsWithARankThatIsKilledInAProgramOfOpenMpi) {
+  expect_end_with_a_rank_in_mpi("openmpi", {"--allow-run-as-root", "--oversubscribe"},
+                                "OMPI_COMM_WORLD_RANK");
+}
+
 TEST_F(OverMpi, EndsWithARankThatIsKilledOverOpenMpi) {
   expect_end_with_a_rank({"--transport", "mpi", "--mpi", "pmix"});
 }
@@ -118,6 +155,10 @@ TEST_F(OverMpi, HasTheSameWeightsOverMpich) {
 }
 
 TEST_F(OverMpi, HasTheSameWeightsInAProgramOfMpich) { expect_same_weights_in_mpi("mpich", {}); }
+
+TEST_F(OverMpi, EndsWithARankThatIsKilledInAProgramOfMpich) {
+  expect_end_with_a_rank_in_mpi("mpich", {}, "PMI_RANK");
+}
 
 TEST_F(OverMpi, EndsWithARankThatIsKilledOverMpich) {
   expect_end_with_a_rank({"--transport", "mpi", "--mpi", "pmi"});

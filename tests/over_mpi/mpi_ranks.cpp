@@ -7,6 +7,7 @@
 
 #include <array>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -148,6 +149,23 @@ TEST(Mpi, RunsItsOwnCollectives) {
   testing::EveryCollectiveCheck<Bfloat16>(own).run(33);
   Communicator half = own.split(own.rank() % 2);
   testing::EveryCollectiveCheck<float>(half).run(33);
+}
+
+// Method: rank 0 destroys its communicator, and only then sends a message of the program's own. The
+// others destroy theirs after that message. A destructor that waited for them would never end.
+TEST(Mpi, DestroysACommunicatorBeforeTheOtherRanksDo) {
+  std::optional<Communicator> own(mpi::communicator(MPI_COMM_WORLD, options_of_mpi()));
+  const int n = static_cast<int>(own->world_size());
+  const bool is_first = own->rank() == 0;
+  own->barrier();
+  int word = 7;
+  if (is_first) own.reset();
+  for (int peer = 1; is_first && peer < n; ++peer) {
+    MPI_Send(&word, 1, MPI_INT, peer, 0, MPI_COMM_WORLD);
+  }
+  if (!is_first) MPI_Recv(&word, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  own.reset();
+  EXPECT_EQ(word, 7);
 }
 
 TEST(Mpi, EndsACommunicatorThatARankGivesUp) {

@@ -32,6 +32,7 @@ void MpiRun::check(int error) const {
 }
 
 void MpiRun::start(const Operation& operation) {
+  world_.require_open();
   operation_ = &operation;
   check(begin());
 }

@@ -32,6 +32,8 @@ struct Calls {
   const char* name = "";  // Of the MPI library, such as "Open MPI 4.1.4".
 
   bool (*is_initialized)() noexcept = nullptr;
+  // Returns whether MPI_Finalize has begun. Until the first duplicate(), returns true only after
+  // its end.
   bool (*is_finalized)() noexcept = nullptr;
   // Writes the text of an error code, with a zero at its end, into `bytes` bytes.
   void (*describe)(int error, char* text, std::size_t bytes) noexcept = nullptr;

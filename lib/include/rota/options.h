@@ -76,8 +76,9 @@ struct ROTA_EXPORT CommunicatorOptions {
   // The plan of every all-reduce: "ring", "direct", "hub", "by-host", "halving-doubling", "tree",
   // "two-level", or "star" (a parameter server, as a baseline for the ring). If all ranks share
   // memory, "shared-memory" is possible, too. With "mpi", a communicator whose messages go over MPI
-  // uses MPI's own collectives, for all calls that MPI can make; with "nccl", values on devices go
-  // by NCCL's. "auto" chooses by bytes, world and transport, only among plans that give the ring's
+  // uses MPI's own collectives, for all calls that MPI can make. Its groups from split() use rota's
+  // plans, and for_threads() throws Error kInvalidArgument. With "nccl", values on devices go by
+  // NCCL's. "auto" chooses by bytes, world and transport, only among plans that give the ring's
   // bits.
   std::string plan = "auto";
 

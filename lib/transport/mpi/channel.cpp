@@ -19,12 +19,6 @@ static_assert(Channel::kPartGrain % MpiChannel::kPieceBytes == 0, "a part ends w
 
 }  // namespace
 
-void MpiChannel::require_mpi() const {
-  if (!world_.calls().is_finalized()) return;
-  throw Error(ErrorCode::kClosed,
-              "MPI_Finalize was called before this communicator was closed: destroy it first");
-}
-
 void MpiChannel::check(const char* function, int error) const {
   if (error == 0) return;
   throw Error(ErrorCode::kPeerLost,
@@ -41,7 +35,7 @@ bool MpiChannel::has_ended(Part& part) const {
 
 void MpiChannel::start_send(const Header& header, std::span<const std::byte> payload) {
   ROTA_ASSERT(sends_.is_empty() && unsent_.empty() && header.bytes >= payload.size());
-  require_mpi();
+  world_.require_open();
   out_ = header;
   unsent_ = payload;
   Part& part = sends_.add();
@@ -57,7 +51,7 @@ void MpiChannel::send_more(std::span<const std::byte> payload) {
 
 Progress MpiChannel::progress_send() {
   if (sends_.is_empty() && unsent_.empty()) return Progress::kDone;
-  require_mpi();
+  world_.require_open();
   Progress progress = Progress::kNone;
   while (!unsent_.empty() && sends_.count() <= kAhead) {
     const auto piece = unsent_.first(std::min(unsent_.size(), kPieceBytes));
@@ -86,7 +80,7 @@ void MpiChannel::post_receive(Part& part, std::byte* at, std::size_t bytes, int 
 
 const Header* MpiChannel::incoming() {
   if (header_has_arrived_) return &in_;
-  require_mpi();
+  world_.require_open();
   if (!header_is_asked_) {
     post_receive(header_, reinterpret_cast<std::byte*>(&in_), sizeof in_, ends_.in_tag);
     header_is_asked_ = true;
@@ -108,6 +102,7 @@ void MpiChannel::post_piece(std::byte* at) {
 }
 
 std::span<const std::byte> MpiChannel::peek() {
+  world_.require_open();
   // A piece that is on its way to the caller's memory cannot be peeked at.
   ROTA_ASSERT(fills_slots_ || pieces_.is_empty());
   if (slots_.bytes().empty()) slots_ = memory::allocate_host(kSlots * kPieceBytes);
@@ -134,6 +129,7 @@ void MpiChannel::release(std::size_t bytes) {
 
 std::size_t MpiChannel::receive(std::span<std::byte> into) {
   if (into.empty()) return 0;
+  world_.require_open();
   while (!fills_slots_ && asked_ < in_.bytes && pieces_.count() < kAhead) {
     const std::size_t offset = asked_ - taken_;
     if (offset + next_piece() > into.size()) break;

@@ -84,7 +84,6 @@ class MpiChannel final : public transport::Channel {
     std::size_t count_ = 0;
   };
 
-  void require_mpi() const;
   void check(const char* function, int error) const;
   bool has_ended(Part& part) const;
   void cancel(Part& part) noexcept;

@@ -144,6 +144,12 @@ int World::take_tags(std::size_t count) {
                                       "another one with rota::mpi::communicator");
 }
 
+void World::require_open() const {
+  if (!calls_.is_finalized()) return;
+  throw Error(ErrorCode::kClosed,
+              "MPI_Finalize was called before this communicator was closed: destroy it first");
+}
+
 bool World::may_call() const noexcept {
   return origin_.is_here() && !calls_.is_finalized() &&
          (!is_for_one_thread() || calls_.is_main_thread());

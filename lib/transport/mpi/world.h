@@ -66,6 +66,9 @@ class World {
   void keep_for_ever() noexcept { is_kept_.store(true, std::memory_order_relaxed); }
   bool is_kept() const noexcept { return is_kept_.load(std::memory_order_relaxed); }
 
+  // Throws Error kClosed after MPI_Finalize: an MPI may end a program that calls it then.
+  void require_open() const;
+
   // Returns whether this thread may call MPI now. In the child of a fork, no thread may.
   bool may_call() const noexcept;
 

@@ -42,8 +42,9 @@ Handle handle_of(Object object) noexcept {
 //
 // Call it after MPI_Init, and destroy the Communicator before MPI_Finalize; the program itself
 // makes both calls. Destruction calls MPI_Comm_free, so it is collective, too: every rank must
-// destroy its Communicators, and the groups split off from them, in the same order. The level of
-// MPI_Init_thread says which threads may use such Communicators:
+// destroy its Communicators, and the groups split off from them, in the same order. With Open MPI
+// and MPICH, it waits for no other rank. No Request may be pending when the program calls
+// MPI_Finalize. The level of MPI_Init_thread says which threads may use such Communicators:
 //   MPI_THREAD_MULTIPLE: any, as with other Communicators;
 //   MPI_THREAD_SERIALIZED: any. rota lets only one thread at a time into MPI, but does not see the
 //     program's own calls of MPI: no thread may call MPI while another calls rota;
@@ -62,7 +63,8 @@ inline Communicator communicator(MPI_Comm comm,
 
 // Returns a Communicator for each of `count` threads of this process, as Communicator::for_threads
 // does. The processes are those of `comm`. Requires MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE
-// if `count` is larger than 1. Throws what communicator() throws.
+// if `count` is larger than 1. Throws what communicator() throws, and Error kInvalidArgument for
+// the plan "mpi", because MPI's collectives do not know threads as ranks.
 inline std::vector<Communicator> for_threads(
     MPI_Comm comm, std::size_t count, const CommunicatorOptions& options = CommunicatorOptions()) {
   return communicators_over(*ROTA_MPI_CALLS(), handle_of(comm), count, options);
