@@ -25,11 +25,10 @@ std::optional<RendezvousEndpoint> rendezvous_of(const Specification& chosen, con
                    : std::nullopt;
 }
 
-// Refuses 0.0.0.0, at which no rank of another host can reach rank 0. On the host of rank 0, it
-// says that rank 0 listens at all addresses of the host.
+// Refuses 0.0.0.0, at which no rank of another host can reach rank 0. A launcher gives all ranks
+// the same address, so rank 0 refuses it too: it would wait for ranks that cannot come.
 void require_usable(const RendezvousEndpoint& place, const Specification& chosen) {
-  const bool is_of_first = chosen.rank.value_or(0) < chosen.local_world_size.value_or(1);
-  if (!is_unspecified(place.name) || are_on_one_machine(chosen) || is_of_first) return;
+  if (!is_unspecified(place.name) || are_on_one_machine(chosen)) return;
   refuse(chosen.source + " says " + to_text(chosen) + ", and that rank 0 is at " +
          shown(place.name) +
          "; every host means itself by that name: give the name by which other hosts reach rank 0");

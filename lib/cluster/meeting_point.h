@@ -33,7 +33,8 @@ std::string job_id_of(const Specification& chosen, const Given& given);
 //   loopback, if all ranks are on this machine;
 //   the first node.
 // Returns nothing if none is possible: see ask_for_first(). Throws Error kInvalidArgument if
-// MASTER_ADDR or MASTER_PORT makes no sense, or if this rank cannot reach rank 0 there: 0.0.0.0.
+// MASTER_ADDR or MASTER_PORT makes no sense, or if ranks of other hosts cannot reach rank 0 there:
+// 0.0.0.0.
 std::optional<RendezvousEndpoint> meeting_point(const Specification& chosen, const Given& given,
                                                 bool has_key);
 

@@ -199,7 +199,7 @@ TEST(NestedLaunch, TellsStepsOfOneAllocationApart) {
   EXPECT_EQ(job_of("1"), "9.1");
 }
 
-// On the host of rank 0, the address says where rank 0 listens.
+// All ranks get the same address, so rank 0 would wait for ranks that have ended.
 TEST(NestedLaunch, RefusesAnAddressThatNoOtherHostCanUse) {
   const auto said = [](const char* address, const Variables& torchrun) {
     Variables variables = torchrun;
@@ -213,10 +213,20 @@ TEST(NestedLaunch, RefusesAnAddressThatNoOtherHostCanUse) {
                 HasSubstr(", and that rank 0 is at '" + std::string(address) +
                           "'; every host means itself by that name: give the name by which other "
                           "hosts reach rank 0"));
-    Variables of_first = kTorchrun;
-    of_first[0] = "RANK=1";
-    EXPECT_EQ(said(address, of_first), "it is host 1");
+    for (const char* own : {"RANK=0", "RANK=1"}) {
+      Variables of_first = kTorchrun;
+      of_first[0] = own;
+      EXPECT_THAT(said(address, of_first), HasSubstr("every host means itself by that name"))
+          << own;
+    }
+    const Variables by_mpirun = {"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=4",
+                                 "OMPI_COMM_WORLD_LOCAL_SIZE=2", "MASTER_ADDR="};
+    EXPECT_THAT(said(address, by_mpirun), HasSubstr("every host means itself by that name"));
+    Variables on_one_machine = kTorchrun;
+    on_one_machine[5] = "LOCAL_WORLD_SIZE=4";
+    EXPECT_EQ(said(address, on_one_machine), "it is host 2");
   }
+  EXPECT_EQ(said("127.0.0.1", kTorchrun), "it is host 2");
   EXPECT_EQ(said("10.0.0.1", kTorchrun), "it is host 2");
 }
 
