@@ -41,26 +41,44 @@ std::string name_at(const Specification& specification, std::size_t index) {
   return index < specification.hosts.size() ? specification.hosts[index].name : std::string();
 }
 
-// Returns whether the allocation has a node for every host of the job that has ranks.
-// Names that mean the host itself, and missing names, fit any node.
-bool has_room_for(const Specification& allocation, const Specification& job) {
+// Returns the name of the first host with ranks for which the allocation has no node; empty if
+// there is none. Names that mean the host itself, and missing names, fit any node.
+std::string first_outside(const Specification& allocation, const Specification& job) {
   const auto ring = std::span(job.hosts).first(ring_count(job));
-  if (ring.size() > allocation.hosts.size()) return false;
-  return std::ranges::all_of(ring, [&](const Host& host) {
-    return host.name.empty() || means_itself(host.name) ||
-           std::ranges::any_of(allocation.hosts, [&](const Host& node) {
+  const auto found = std::ranges::find_if(ring, [&](const Host& host) {
+    return !host.name.empty() && !means_itself(host.name) &&
+           std::ranges::none_of(allocation.hosts, [&](const Host& node) {
              return node.name.empty() || !names_differ(node.name, host.name);
            });
   });
+  return found == ring.end() ? std::string() : found->name;
+}
+
+// Returns what the allocation lacks for the job, to be put after "the hosts". Returns an empty text
+// if the allocation has a node for every host of the job that has ranks.
+std::string lack_of_nodes(const Specification& allocation, const Specification& job) {
+  const std::string outside = first_outside(allocation, job);
+  if (!outside.empty()) return " (" + allocation.source + " has no " + outside + ")";
+  const std::size_t count = allocation.hosts.size();
+  if (ring_count(job) <= count) return {};
+  return " (" + allocation.source + " has only " + std::to_string(count) + ")";
+}
+
+// Returns a copy whose text lists the hosts. The place of this host may be the same on both sides
+// of a contradiction about the hosts.
+Specification without_place(Specification specification) {
+  specification.own_host.reset();
+  return specification;
 }
 
 // Returns an empty text if the hosts fit into the room. Two allocations must have the same hosts,
 // because each of them is meant to be all of the job.
 std::string contradiction_with_room(const Specification& room, const Specification& hosts) {
   if (hosts.level == Level::kProcess) return {};
-  const bool has_all_hosts = !hosts.is_room || has_room_for(hosts, room);
-  if (has_room_for(room, hosts) && has_all_hosts) return {};
-  return differing({hosts, room}, "the hosts");
+  std::string lack = lack_of_nodes(room, hosts);
+  if (lack.empty() && hosts.is_room) lack = lack_of_nodes(hosts, room);
+  if (lack.empty()) return {};
+  return differing({without_place(hosts), without_place(room)}, "the hosts" + lack);
 }
 
 bool own_names_differ(const Specification& one, const Specification& other) {
@@ -98,20 +116,26 @@ std::string contradiction_of(const Specification& one, const Specification& othe
   const std::size_t count = std::min(ring_count(one), ring_count(other));
   for (std::size_t i = 0; i < count; ++i) {
     if (names_differ(one.hosts[i].name, other.hosts[i].name)) {
-      return differing(pair, "the name of host " + std::to_string(i));
+      return differing(pair, "the name of host " + std::to_string(i) + " (" + one.hosts[i].name +
+                                 " or " + other.hosts[i].name + ")");
     }
   }
   return {};
 }
 
 void require_as_declared(const Specification& specification, const Declared& declared) {
-  const auto refuse_declared = [&](const std::string& variable, std::size_t value) {
+  const auto refuse_declared = [&](const std::string& variable, std::size_t value,
+                                   const std::string& remedy = "") {
     refuse(variable + " is " + std::to_string(value) + ", and " + specification.source + " says " +
-           to_text(specification) + ": leave out the one that is wrong");
+           to_text(specification) + ": leave out the one that is wrong" + remedy);
   };
   const auto host_count = host_count_of(specification);
   if (differ(declared.host_count, host_count)) {
-    refuse_declared("ROTA_HOSTS", *declared.host_count);
+    const bool is_for_one_host =
+        declared.host_count == std::size_t{1} && specification.level == Level::kHost;
+    refuse_declared(
+        "ROTA_HOSTS", *declared.host_count,
+        is_for_one_host ? ", or give rotarun --this-host for a job of this host alone" : "");
   }
   if (specification.is_room) return;
   if (differ(declared.world_size, specification.world_size)) {

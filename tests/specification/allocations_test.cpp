@@ -10,7 +10,10 @@
 namespace rota::cluster {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Returns the input on host n1, where a variable names a file with this text.
 Given given_by(const std::string& variable, const std::string& text,
@@ -86,6 +89,40 @@ TEST(Allocations, ContradictHostsThatTheyHaveNoRoomFor) {
               HasSubstr("PBS allocation and Slurm allocation contradict each other"));
   EXPECT_THAT(refusal_of(given_by("PBS_NODEFILE", text, {"SLURM_JOB_NODELIST=n1"})),
               HasSubstr("PBS allocation and Slurm allocation contradict each other"));
+}
+
+// This host may have the same place on both sides, and a text names only the first few hosts.
+TEST(Allocations, NameTheHostThatTheyHaveNoRoomFor) {
+  EXPECT_EQ(refusal_of(given_by("PBS_NODEFILE", "n1\nn2\n", {"ROTA_HOSTS=n1:1,n9:1"})),
+            "ROTA_HOSTS and PBS allocation contradict each other about the hosts (PBS allocation "
+            "has no n9): ROTA_HOSTS says 2 hosts (n1, n9); PBS allocation says 2 hosts (n1, n2); "
+            "leave out the one that is wrong");
+  const std::string eight = "n1\nn2\nn3\nn4\nn5\nn6\nn7\nn8\n";
+  EXPECT_THAT(refusal_of(given_by("PBS_NODEFILE", eight, {"ROTA_HOSTS=n1,n2,n3,n4,n5,n6,n7,n9"})),
+              HasSubstr("the hosts (PBS allocation has no n9): "));
+  EXPECT_THAT(refusal_of(given_by("PBS_NODEFILE", eight, {"SLURM_JOB_NODELIST=n[1-9]"})),
+              HasSubstr("the hosts (PBS allocation has no n9): "));
+  EXPECT_THAT(refusal_of(given_by("PBS_NODEFILE", eight, {"SLURM_JOB_NODELIST=n[1-7]"})),
+              HasSubstr("the hosts (Slurm allocation has no n8): "));
+  EXPECT_THAT(refusal_of(given_by("PBS_NODEFILE", "n1\nn2\n", {"RANK=0", "WORLD_SIZE=3"})),
+              HasSubstr("PyTorchJob and PBS allocation contradict each other about the hosts (PBS "
+                        "allocation has only 2): PyTorchJob says 3 hosts"));
+}
+
+// ROTA_HOSTS=1 may be meant for a job of this host alone, whichever source has more hosts.
+TEST(Allocations, SayHowToUseOneHostOfSeveral) {
+  const std::string remedy = ", or give rotarun --this-host for a job of this host alone";
+  for (const auto& [variable, text] : kFiles) {
+    EXPECT_THAT(refusal_of(given_by(variable, text, {"ROTA_HOSTS=1"})),
+                AllOf(HasSubstr("ROTA_HOSTS is 1, and "), EndsWith(remedy)));
+    EXPECT_THAT(refusal_of(given_by(variable, text, {"ROTA_HOSTS=3"})), Not(HasSubstr(remedy)));
+  }
+  for (const std::vector<std::string>& variables : std::vector<std::vector<std::string>>{
+           {"SLURM_JOB_NODELIST=n[1-2]"}, {"PET_NNODES=2", "PET_NODE_RANK=0"}}) {
+    std::vector<std::string> declared = variables;
+    declared.emplace_back("ROTA_HOSTS=1");
+    EXPECT_THAT(refusal_of(given_of(declared, "n1")), EndsWith(remedy)) << variables.front();
+  }
 }
 
 // A rank of another launcher, and a process of rotarun, have the variable of the whole job.

@@ -191,7 +191,7 @@ const Bad kContradictions[] = {
       "declared slots cannot share equally"}},
     {{"ROTA_HOSTS=a:4,b,alpha", "ROTA_WORLD=3"}, {"leaves 0 ranks for 2 hosts"}},
     {{kTwo, "ROTA_HOSTS=a,c"},
-     {"ROTA_HOSTS and TF_CONFIG", "the name of host 1", "(a, c)", "(b:1)"}},
+     {"ROTA_HOSTS and TF_CONFIG", "the name of host 1 (c or b): ", "(a, c)", "(b:1)"}},
     {{"ROTA_HOSTS=alpha:2,b:2", "ROTA_SLOTS=3"}, {"ROTA_SLOTS is 3", "ROTA_HOSTS has 2"}},
     {{"ROTA_HOSTS=a:2,b:2", "ROTA_WORLD=5"},
      {"ROTA_WORLD is 5, and ROTA_HOSTS has 2 hosts: a world of 5 ranks, but 4 declared slots in "
