@@ -80,6 +80,8 @@ std::string sign_of_several(const Environment& environment) {
   }
   // Rank 0 exists in a world of any size, so PMIX_RANK=0 is not a sign.
   if (auto sign = sign_above(environment, "PMIX_RANK", kAnyRank, 0); !sign.empty()) return sign;
+  // A job that is declared to have one host has no other hosts, whatever the system has started.
+  if (environment.text("ROTA_HOSTS") == "1") return {};
   const auto unread = find_unread_hosts(environment);
   return unread && unread->are_started ? unread->sign : "";
 }

@@ -33,8 +33,8 @@ std::optional<RendezvousEndpoint> read_rendezvous(const Environment& environment
 // Returns a sign that a launcher has started this process as one of several, such as "WORLD_SIZE is
 // 4"; empty if there is none. The sign matters when no source says where the other processes are:
 // without the sign, each process would train alone, unnoticed. Slurm's variables count only inside
-// a step, because a shell or a batch script in an allocation is not a rank. Throws Error
-// kInvalidArgument if a value makes no sense.
+// a step, because a shell or a batch script in an allocation is not a rank. Variables that count
+// hosts do not count if ROTA_HOSTS is 1. Throws Error kInvalidArgument if a value makes no sense.
 std::string sign_of_several(const Environment& environment);
 
 }  // namespace rota::cluster

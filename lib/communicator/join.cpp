@@ -316,7 +316,8 @@ bool is_alone(const CommunicatorOptions& options) {
   throw Error(ErrorCode::kInvalidArgument,
               options.one_of_several +
                   ": this process was started as one of several, but it would be a world of one: "
-                  "put rotarun before the program, as in mpirun … rotarun PROGRAM; or set "
+                  "where each process is started, put rotarun before the program, as in rotarun "
+                  "PROGRAM; rotarun finds the other processes, or says what to declare; or set "
                   "ROTA_WORLD=1 if each process is to be alone");
 }
 

@@ -109,6 +109,9 @@ TEST(UnreadHosts, MakeAProgramOneOfSeveralWhereItIsStartedOnEach) {
     const std::string sign = sign_of_several(given_of(row.variables).environment);
     EXPECT_EQ(sign.empty(), row.sign_of_a_rank[0] == '\0') << sign;
     EXPECT_THAT(sign, HasSubstr(row.sign_of_a_rank));
+    std::vector<std::string> declared = row.variables;
+    declared.emplace_back("ROTA_HOSTS=1");
+    EXPECT_EQ(sign_of_several(given_of(declared).environment), "");
   }
 }
 
