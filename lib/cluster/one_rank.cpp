@@ -82,8 +82,7 @@ std::string sign_of_several(const Environment& environment) {
   if (auto sign = sign_above(environment, "PMIX_RANK", kAnyRank, 0); !sign.empty()) return sign;
   // A job that is declared to have one host has no other hosts, whatever the system has started.
   if (environment.text("ROTA_HOSTS") == "1") return {};
-  const auto unread = find_unread_hosts(environment);
-  return unread && unread->are_started ? unread->sign : "";
+  return sign_of_started_hosts(environment);
 }
 
 }  // namespace rota::cluster

@@ -1,8 +1,10 @@
 // Counts the hosts in variables that no source reads, and says what to type instead.
 #include "cluster/unread_hosts.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 
 #include "cluster/host_names.h"
 #include "cluster/one_rank.h"
@@ -14,6 +16,9 @@ using nlohmann::json;
 
 constexpr std::string_view kLast = "{last}";
 constexpr const char* kNameHosts = "name the hosts with --host or ROTA_HOSTS, as in a:2,b:2";
+constexpr const char* kPassSlurmList =
+    "pass on SLURM_JOB_NODELIST, which Slurm has set for the job; or name the hosts with --host or "
+    "ROTA_HOSTS, as in a:2,b:2";
 constexpr const char* kBeAlone = "; or give --this-host for a job of this host alone";
 
 bool has_digits_alone(std::string_view text) {
@@ -46,20 +51,32 @@ std::size_t count_tasks(const std::string& name, const std::string& value) {
   return count;
 }
 
-// Counts the hosts of LSF: "a a b" or, with the slots of each host, "a 2 b 1".
-std::size_t count_names(const std::string& /*name*/, const std::string& value) {
+// Counts the different names between separators. A number is not a name.
+std::size_t count_different(std::string_view value, char separator) {
   std::set<std::string_view> names;
-  for (const std::string_view word : split(value, ' ')) {
+  for (const std::string_view word : split(value, separator)) {
     if (!has_digits_alone(word)) names.insert(word);
   }
   return names.size();
 }
 
+// Counts the hosts of LSF: "a a b" or, with the slots of each host, "a 2 b 1".
+std::size_t count_names(const std::string& /*name*/, const std::string& value) {
+  return count_different(value, ' ');
+}
+
+// Counts the hosts of Volcano and Azure Batch: "a,b".
+std::size_t count_between_commas(const std::string& /*name*/, const std::string& value) {
+  return count_different(value, ',');
+}
+
 struct UnreadVariable {
   const char* name;
   std::size_t (*count)(const std::string& name, const std::string& value);
-  const char* remedy;  // {last} stands for the largest index.
-  bool are_started = false;
+  const char* remedy;          // {last} stands for the largest index.
+  bool are_started = false;    // The system starts the program on each of these hosts.
+  const char* only_with = "";  // Without this variable, another program may mean something else.
+  const char* file = "";       // Names a file that lists the hosts, if it can be read.
 };
 
 // Slurm before 20.02 calls a heterogeneous job a pack job.
@@ -81,8 +98,20 @@ constexpr UnreadVariable kUnread[] = {
     {"CLUSTER_SPEC", count_tasks,
      "on each host set ROTA_HOSTS to the names of these hosts without ports, as in ROTA_HOSTS=a,b",
      true},
+    {"VC_WORKER_HOSTS", count_between_commas, "on each pod set ROTA_HOSTS=$VC_WORKER_HOSTS", true},
+    {"FLUX_JOB_NNODES", count_number,
+     "on each node set ROTA_HOSTS to the names of the job's nodes, as in "
+     "ROTA_HOSTS=$(flux hostlist -ed, local)",
+     true},
+    {"AZ_BATCH_HOST_LIST", count_between_commas,
+     "name these hosts, as in --host $AZ_BATCH_HOST_LIST"},
+    {"SLURM_JOB_NUM_NODES", count_number, kPassSlurmList},
+    {"SLURM_NNODES", count_number, kPassSlurmList},
     {"LSB_MCPU_HOSTS", count_names, kNameHosts},
     {"LSB_HOSTS", count_names, kNameHosts},
+    // A node of Torque may be one core of a host: its file says whether there are other hosts.
+    {.name = "PBS_NUM_NODES", .count = count_number, .remedy = kNameHosts, .file = "PBS_NODEFILE"},
+    {.name = "NHOSTS", .count = count_number, .remedy = kNameHosts, .only_with = "SGE_O_HOST"},
 };
 
 std::string remedy_of(const UnreadVariable& variable, std::size_t count) {
@@ -92,20 +121,37 @@ std::string remedy_of(const UnreadVariable& variable, std::size_t count) {
   return remedy;
 }
 
+bool has_read(std::span<const HostFile> files, std::string_view variable) {
+  return std::ranges::any_of(
+      files, [&](const HostFile& file) { return file.given_by == variable && file.is_readable; });
+}
+
+// Returns how many hosts the variable declares; 0 if it is not set, if another program may have set
+// it, or if a file says more.
+std::size_t count_hosts(const UnreadVariable& variable, const Given& given) {
+  const Environment& environment = given.environment;
+  const std::string_view only_with = variable.only_with;
+  const std::string* value = environment.find(variable.name);
+  if (!value || has_read(given.node_files, variable.file)) return 0;
+  if (!only_with.empty() && !environment.has(only_with)) return 0;
+  return variable.count(variable.name, *value);
+}
+
+// Returns a text such as "AWS_BATCH_JOB_NUM_NODES is 2".
+std::string sign_of(const UnreadVariable& variable, const Environment& environment) {
+  const std::string value = environment.text(variable.name);
+  return variable.name + (" is " + (has_digits_alone(value) ? value : shown(value)));
+}
+
 }  // namespace
 
-std::optional<UnreadHosts> find_unread_hosts(const Environment& environment) {
+std::string sign_of_started_hosts(const Environment& environment) {
   for (const UnreadVariable& variable : kUnread) {
-    const std::string* value = environment.find(variable.name);
-    if (!value) continue;
-    const std::size_t count = variable.count(variable.name, *value);
-    if (count < 2) continue;
-    return UnreadHosts{
-        .sign = variable.name + (" is " + (has_digits_alone(*value) ? *value : shown(*value))),
-        .remedy = remedy_of(variable, count),
-        .are_started = variable.are_started};
+    if (!variable.are_started) continue;
+    if (count_hosts(variable, {.environment = environment}) < 2) continue;
+    return sign_of(variable, environment);
   }
-  return std::nullopt;
+  return {};
 }
 
 void require_none_unread(const Given& given) {
@@ -115,11 +161,13 @@ void require_none_unread(const Given& given) {
            ", but that file cannot be read, so nothing says which hosts the job has: " +
            kNameHosts + kBeAlone);
   }
-  const auto unread = find_unread_hosts(given.environment);
-  if (!unread) return;
-  refuse(unread->sign +
-         ", so the job has other hosts, but rota cannot find them by this variable: " +
-         unread->remedy + kBeAlone);
+  for (const UnreadVariable& variable : kUnread) {
+    const std::size_t count = count_hosts(variable, given);
+    if (count < 2) continue;
+    refuse(sign_of(variable, given.environment) +
+           ", so the job has other hosts, but rota cannot find them by this variable: " +
+           remedy_of(variable, count) + kBeAlone);
+  }
 }
 
 }  // namespace rota::cluster

@@ -151,11 +151,13 @@ TEST(OneOfSeveral, IsNoWorldOfOne) {
   EXPECT_THAT(task.err, HasSubstr("TF_CONFIG has no cluster, but its task has the index 2"));
 }
 
-// AWS Batch and SageMaker start the program on each of several hosts, and rota reads none of their
-// variables.
+// AWS Batch, SageMaker and Volcano start the program on each of several hosts, and rota reads none
+// of their variables.
 TEST(OneOfSeveral, IsNoWorldOfOneWhereASystemStartsItOnEachHost) {
   const std::string sage_maker = R"(SM_HOSTS=["algo-1","algo-2"])";
-  for (const std::string& variable : {std::string("AWS_BATCH_JOB_NUM_NODES=2"), sage_maker}) {
+  const std::string volcano = "VC_WORKER_HOSTS=w-0.w,w-1.w";
+  for (const std::string& variable :
+       {std::string("AWS_BATCH_JOB_NUM_NODES=2"), sage_maker, volcano}) {
     const Result result = start({variable})->wait();
     EXPECT_EQ(result.exit_code, 3) << variable;
     EXPECT_EQ(result.out, "");

@@ -154,6 +154,12 @@ TEST_F(JobScope, EndsWith78WhereNoSourceReadsTheOtherHosts) {
       {{"AWS_BATCH_JOB_NUM_NODES=2"}, "PET_NNODES=$AWS_BATCH_JOB_NUM_NODES"},
       {{R"(SM_HOSTS=["algo-1","algo-2"])"}, "ROTA_HOST=$SM_CURRENT_HOST"},
       {{R"(CLUSTER_SPEC={"cluster":{"workerpool0":["a:2222","b:2222"]}})"}, "ROTA_HOSTS=a,b"},
+      {{"VC_WORKER_HOSTS=w-0.w,w-1.w"}, "ROTA_HOSTS=$VC_WORKER_HOSTS"},
+      {{"FLUX_JOB_NNODES=2"}, "ROTA_HOSTS=$(flux hostlist -ed, local)"},
+      {{"AZ_BATCH_HOST_LIST=10.0.0.4,10.0.0.5"}, "--host $AZ_BATCH_HOST_LIST"},
+      {{"SLURM_NNODES=2"}, "pass on SLURM_JOB_NODELIST"},
+      {{"PBS_NUM_NODES=2"}, "PBS_NUM_NODES is 2, so the job has other hosts"},
+      {{"NHOSTS=2", "SGE_O_HOST=login"}, "NHOSTS is 2, so the job has other hosts"},
       {{"PBS_NODEFILE=/none"}, "PBS_NODEFILE is '/none', but that file cannot be read"},
       {{"PE_HOSTFILE=" + folder_}, "but that file cannot be read"},
   };

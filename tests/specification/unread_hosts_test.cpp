@@ -47,6 +47,19 @@ const Unread kUnreadHosts[] = {
      "CLUSTER_SPEC is '{\"cluster\""},
     {{"LSB_MCPU_HOSTS=n1 2 n2 1"}, {"LSB_MCPU_HOSTS is 'n1 2 n2 1'", "--host"}},
     {{"LSB_HOSTS=n1 n1 n2"}, {"LSB_HOSTS is 'n1 n1 n2'", "--host"}},
+    {{"VC_WORKER_HOSTS=j-worker-0.j,j-worker-1.j", "VC_WORKER_NUM=2", "VC_TASK_INDEX=0"},
+     {"VC_WORKER_HOSTS is 'j-worker-0.j,j-worker-1.j'", "ROTA_HOSTS=$VC_WORKER_HOSTS"},
+     "VC_WORKER_HOSTS is 'j-worker-0.j,j-worker-1.j'"},
+    {{"FLUX_JOB_NNODES=2", "FLUX_JOB_SIZE=2", "FLUX_TASK_RANK=1"},  // With -o pmi=off.
+     {"FLUX_JOB_NNODES is 2", "ROTA_HOSTS=$(flux hostlist -ed, local)"},
+     "FLUX_JOB_NNODES is 2"},
+    {{"AZ_BATCH_HOST_LIST=10.0.0.4,10.0.0.5", "AZ_BATCH_IS_CURRENT_NODE_MASTER=true"},
+     {"AZ_BATCH_HOST_LIST is '10.0.0.4,10.0.0.5'", "--host $AZ_BATCH_HOST_LIST"}},
+    {{"SLURM_JOB_NUM_NODES=2", "SLURM_NNODES=2", "SLURM_JOB_ID=5"},
+     {"SLURM_JOB_NUM_NODES is 2", "pass on SLURM_JOB_NODELIST", "--host"}},
+    {{"SLURM_NNODES=2"}, {"SLURM_NNODES is 2", "pass on SLURM_JOB_NODELIST"}},
+    {{"PBS_NUM_NODES=2", "PBS_NUM_PPN=1", "PBS_NP=2"}, {"PBS_NUM_NODES is 2", "--host"}},
+    {{"NHOSTS=2", "NSLOTS=4", "SGE_O_HOST=login"}, {"NHOSTS is 2", "--host"}},
 };
 
 TEST(UnreadHosts, AreRefusedWhereNothingElseSaysAnything) {
@@ -86,16 +99,37 @@ TEST(UnreadHosts, AreNoneWhereOneHostIsDeclared) {
        {"SLURM_HET_SIZE=1", "SLURM_PACK_SIZE=1", "AWS_BATCH_JOB_NUM_NODES=1",
         R"(SM_HOSTS=["algo-1"])", R"(CLUSTER_SPEC={"cluster":{"workerpool0":["a-0:2222"]}})",
         "CLUSTER_SPEC=n1-standard-4", R"(CLUSTER_SPEC={"machines":["a","b"]})", "LSB_HOSTS=n1 n1",
-        "LSB_MCPU_HOSTS=n1 2"}) {
+        "LSB_MCPU_HOSTS=n1 2", "VC_WORKER_HOSTS=j-worker-0.j",
+        "VC_WORKER_HOSTS=", "FLUX_JOB_NNODES=1", "AZ_BATCH_HOST_LIST=10.0.0.4",
+        "SLURM_JOB_NUM_NODES=1", "SLURM_NNODES=1", "PBS_NUM_NODES=1", "NHOSTS=1"}) {
     EXPECT_EQ(read(given_of({variable})).chosen.source, kThisHost) << variable;
     EXPECT_EQ(sign_of_several(given_of({variable}).environment), "") << variable;
   }
+}
+
+// NHOSTS counts the hosts of a job of SGE. Elsewhere, it is a variable of another program.
+TEST(UnreadHosts, AreNoneWhereANameMeansSomethingElse) {
+  EXPECT_EQ(read(given_of({"NHOSTS=2"})).chosen.source, kThisHost);
+  EXPECT_EQ(read(given_of({"NHOSTS=all"})).chosen.source, kThisHost);
+}
+
+// With -l nodes=2, Torque may reserve two cores of one host.
+TEST(UnreadHosts, AreThoseOfAFileThatCanBeRead) {
+  Given given = given_of({"PBS_NUM_NODES=2"}, "n1");
+  given.node_files = {{.path = "/aux/5", .text = "n1\nn1\n", .given_by = "PBS_NODEFILE"}};
+  EXPECT_EQ(read(given).chosen.source, kThisHost);
+  given.node_files.front().text = "n1\nn2\n";
+  EXPECT_EQ(refusal_of(given), "accepted: host 0 (n1) of 2, rendezvous at n1");
+  given.node_files.front() = {.path = "/aux/5", .text = "n1 1\n", .given_by = "PE_HOSTFILE"};
+  EXPECT_THAT(refusal_of(given), HasSubstr("PBS_NUM_NODES is 2, so the job has other hosts"));
 }
 
 TEST(UnreadHosts, AreRefusedWhereTheyMakeNoSense) {
   for (const auto& [variable, words] : std::vector<std::pair<std::string, const char*>>{
            {"SLURM_HET_SIZE=x", "SLURM_HET_SIZE is 'x'"},
            {"AWS_BATCH_JOB_NUM_NODES=", "AWS_BATCH_JOB_NUM_NODES is ''"},
+           {"SLURM_NNODES=2-4", "SLURM_NNODES is '2-4': a whole number"},
+           {"PBS_NUM_NODES=two", "PBS_NUM_NODES is 'two': a whole number"},
            {"SM_HOSTS=algo-1,algo-2", "SM_HOSTS is 'algo-1,algo-2': a list in JSON is needed"},
            {R"(CLUSTER_SPEC={"cluster":)", "CLUSTER_SPEC is '{\"cluster\":', which is not JSON"},
        }) {
