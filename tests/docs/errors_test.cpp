@@ -35,16 +35,21 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
+// Returns the section of the page with the code's name; empty if there is none.
+std::string section_of(ErrorCode code) {
+  const std::size_t section = kPage.find("\n## " + std::string(to_string(code)) + "\n");
+  if (section == std::string::npos) return {};
+  return kPage.substr(section, kPage.find("\n## ", section + 1) - section);
+}
+
 // Expects that the page has a section with the code's name, and that a block of this section
 // contains exactly the message.
 void expect_quoted(const Error& error, ErrorCode code, const std::string& where = {}) {
   ASSERT_EQ(error.code(), code) << error.what();
   std::string text = replaced(error.what(), "(" + os::host_name() + ")", "(host)");
   if (!where.empty()) text = replaced(text, where, "data");
-  const std::size_t section = kPage.find("\n## " + std::string(to_string(code)) + "\n");
-  ASSERT_NE(section, std::string::npos) << to_string(code);
-  const std::size_t next = kPage.find("\n## ", section + 1);
-  const std::string words = kPage.substr(section, next - section);
+  const std::string words = section_of(code);
+  ASSERT_NE(words, "") << to_string(code);
   EXPECT_NE(words.find("```text\n" + text + "\n```"), std::string::npos)
       << "the page about " << to_string(code) << " does not have: " << text;
 }
@@ -87,6 +92,23 @@ TEST(ErrorsPage, QuotesInvalidArgument) {
   std::vector<int> integers(10);
   expect_quoted(error_of([&] { alone.all_reduce(integers, ReduceOp::kMean); }),
                 ErrorCode::kInvalidArgument);
+}
+
+// A process that a rank starts has the rank's variable, but nothing at that descriptor.
+TEST(ErrorsPage, NamesTheErrorOfAProcessThatARankStarts) {
+  CommunicatorOptions options;
+  options.rendezvous_fd = 99;
+  const Error error = error_of([&] { const Communicator started{options}; });
+  ASSERT_EQ(error.code(), ErrorCode::kInvalidArgument) << error.what();
+  const std::string text = error.what();
+  const std::string words = replaced(section_of(error.code()), "\n", " ");
+  EXPECT_NE(words.find("*" + text.substr(0, text.find(':')) + "*"), std::string::npos) << text;
+}
+
+TEST(ErrorsPage, QuotesTheMessageOfOneOfSeveral) {
+  CommunicatorOptions options;
+  options.one_of_several = "WORLD_SIZE is 4";
+  expect_quoted(error_of([&] { const Communicator alone{options}; }), ErrorCode::kInvalidArgument);
 }
 
 TEST(ErrorsPage, QuotesTheRefusalOfAFork) {
