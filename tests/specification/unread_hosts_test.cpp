@@ -147,6 +147,11 @@ TEST(UnreadHosts, MakeAProgramOneOfSeveralWhereItIsStartedOnEach) {
     declared.emplace_back("ROTA_HOSTS=1");
     EXPECT_EQ(sign_of_several(given_of(declared).environment), "");
   }
+  const auto sign_in = [](const std::vector<std::string>& variables) {
+    return sign_of_several(given_of(variables).environment);
+  };
+  EXPECT_EQ(sign_in({"WORLD_SIZE=4", "ROTA_HOSTS=1"}), "WORLD_SIZE is 4");  // All on one host.
+  EXPECT_EQ(sign_in({"SLURM_NNODES=2-4"}), "");  // An option of srun, in a shell.
 }
 
 // The file of a batch system may be on another host, or outside of a container.
