@@ -35,8 +35,11 @@ std::string join(const std::vector<std::string>& words, const char* between = ",
   return text;
 }
 
-std::string in_gibibytes(std::uint64_t bytes) {
-  return base::fixed_text(static_cast<double>(bytes) / (1 << 30), 1) + " GiB";
+// Returns a size in GiB or, below one GiB, in MiB.
+std::string memory_text(std::uint64_t bytes) {
+  const bool is_small = bytes < std::uint64_t{1} << 30;
+  return base::fixed_text(static_cast<double>(bytes) / (is_small ? 1 << 20 : 1 << 30), 1) +
+         (is_small ? " MiB" : " GiB");
 }
 
 std::string limit_text(std::uint64_t limit, const std::string& text) {
@@ -265,9 +268,9 @@ Finding look_at_files(const Inspection& inspection, const launcher::Layout& layo
 
 std::string limits_text(const Host& host) {
   const HostFacts& facts = host.facts;
-  return "addresses: " + limit_text(facts.address_limit, in_gibibytes(facts.address_limit)) +
+  return "addresses: " + limit_text(facts.address_limit, memory_text(facts.address_limit)) +
          " (ulimit -v), file sizes: " +
-         limit_text(facts.file_size_limit, in_gibibytes(facts.file_size_limit)) +
+         limit_text(facts.file_size_limit, memory_text(facts.file_size_limit)) +
          " (-f), processes: " +
          limit_text(facts.process_limit, std::to_string(facts.process_limit)) + " (-u)";
 }
@@ -330,7 +333,7 @@ Finding look_at_limits(const Inspection& inspection, const launcher::Layout& lay
 Finding look_at_memory(const Hosts& hosts) {
   return {.check = "memory", .found = spread(hosts, [](const Host& host) {
                                const std::uint64_t locked = host.facts.locked_memory_bytes;
-                               return in_gibibytes(host.facts.memory_bytes) + ", may lock " +
+                               return memory_text(host.facts.memory_bytes) + ", may lock " +
                                       limit_text(locked, std::to_string(locked / 1024) + " KiB");
                              })};
 }
@@ -340,7 +343,7 @@ Finding look_at_shared_memory(const Hosts& hosts) {
           .found = spread(hosts,
                           [](const Host& host) {
                             const auto bytes = host.facts.shared_memory_bytes;
-                            return bytes ? in_gibibytes(*bytes) + " free" : std::string("none");
+                            return bytes ? memory_text(*bytes) + " free" : std::string("none");
                           }),
           .advice = "rota itself does not use /dev/shm"};
 }

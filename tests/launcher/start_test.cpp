@@ -149,6 +149,15 @@ TEST_F(Start, StaysBelowALimitOfAddresses) {
   EXPECT_THAT(result.out, HasSubstr("rank 1 of 2 by rotarun -np 2: 3\n"));
 }
 
+// The arenas of both ranks, which each rank maps, take half of the 512 MB.
+TEST_F(Start, StaysBelowALowLimitOfAddresses) {
+  const std::string command = testing::rotarun_path() + " --verbose -np 2 " + kSum;
+  const Result result = run({.arguments = {"/bin/sh", "-c", "ulimit -v 500000; exec " + command}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("rank 1 of 2 by rotarun -np 2: 3\n"));
+  EXPECT_THAT(result.err, HasSubstr("an arena of 122 MiB for each rank, as ulimit -v allows"));
+}
+
 // rotarun chooses the size of the arenas, and does not know the limit that each rank sets.
 TEST_F(Start, NamesTheLimitOfAddressesWhereARankHasTooFew) {
   const Result result = run_rotarun(script({"-np", "2"}, "ulimit -v 1500000; exec " + kSum));
