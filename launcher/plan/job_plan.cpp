@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <rota/error.h>
+
 #include "base/arena_size.h"
 #include "base/transports.h"
 #include "cluster/environment.h"
@@ -96,8 +98,9 @@ std::size_t size_arena(const Facts& facts, std::size_t rank_count) {
   const std::size_t wanted = base::arena_bytes(facts.memory_bytes, rank_count, kIs64Bit);
   const std::size_t bytes = base::within_limits(wanted, rank_count, arena_limits(facts));
   if (bytes > 0) return bytes;
-  throw UsageError(base::lack_of_room(rank_count, arena_limits(facts)) +
-                   ", or use --transport tcp (if there are several hosts, on host 0)");
+  throw Error(ErrorCode::kNoMemory,
+              base::lack_of_room(rank_count, arena_limits(facts)) +
+                  ", or use --transport tcp (if there are several hosts, on host 0)");
 }
 
 std::string_view limit_of_arena(const Facts& facts, std::size_t rank_count) {
@@ -113,10 +116,11 @@ void require_fitting(const rendezvous::Job& job, const Facts& facts) {
   const bool is_limited = facts.file_size_limit < rendezvous::kMaxTableBytes;
   const std::uint64_t most = is_limited ? facts.file_size_limit : rendezvous::kMaxTableBytes;
   if (bytes <= most) return;
-  throw UsageError("--np " + std::to_string(rank_count) + ": a table of that many ranks takes " +
-                   std::to_string(bytes) + " bytes, but " + std::to_string(most) +
-                   (is_limited ? " is the limit for a file (ulimit -f): raise the limit"
-                               : " is the most: give the hosts shorter names"));
+  const std::string lack = "--np " + std::to_string(rank_count) +
+                           ": a table of that many ranks takes " + std::to_string(bytes) +
+                           " bytes, but " + std::to_string(most);
+  if (!is_limited) throw UsageError(lack + " is the most: give the hosts shorter names");
+  throw Error(ErrorCode::kNoMemory, lack + " is the limit for a file (ulimit -f): raise the limit");
 }
 
 Facts gather_facts() {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include <rota/error.h>
+
 #include "base/number_text.h"
 #include "base/transports.h"
 #include "launcher/plan/file_need.h"
@@ -298,7 +300,7 @@ Finding look_at_arenas(const HostFacts& host, std::size_t rank_count) {
     return {.verdict = Verdict::kDegraded,
             .advice = "each of the " + std::to_string(rank_count) + " ranks can share at most " +
                       std::to_string(bytes >> 20) + " MiB: for more, raise ulimit " + limit};
-  } catch (const launcher::UsageError& error) {
+  } catch (const Error& error) {
     return {.verdict = Verdict::kUnusable, .advice = error.what()};
   }
 }
