@@ -97,6 +97,12 @@ TEST(ErrorsPage, QuotesTheRefusalOfAFork) {
   expect_quoted({ErrorCode::kInvalidArgument, *said}, ErrorCode::kInvalidArgument);
 }
 
+TEST(ErrorsPage, QuotesTheRefusalOfAProcessThatARankStarts) {
+  CommunicatorOptions options;
+  options.rendezvous_fd = 99;
+  expect_quoted(error_of([&] { const Communicator rank(options); }), ErrorCode::kInvalidArgument);
+}
+
 // Returns the error of rank 1 of two over TCP, where only rank 1 receives. The receiver compares
 // the calls.
 Error error_of_receiver(const std::function<void(Communicator&)>& body) {
