@@ -6,6 +6,7 @@
 #include <rota/error.h>
 
 #include "base/arena_size.h"
+#include "base/counted.h"
 #include "base/transports.h"
 #include "cluster/environment.h"
 #include "launcher/plan/file_need.h"
@@ -63,10 +64,8 @@ std::vector<std::string> explain(const Options& options, const Facts& facts, con
                                  std::size_t rank_count) {
   const std::string& transport = plan.job.table.transport;
   std::vector<std::string> why;
-  why.push_back(std::to_string(plan.slots.count) +
-                (plan.slots.count == 1 ? " slot: " : " slots: ") + plan.slots.reason);
-  why.push_back(std::to_string(rank_count) + (rank_count == 1 ? " rank" : " ranks") +
-                count_reason(options, facts) +
+  why.push_back(base::counted(plan.slots.count, "slot", "slots") + ": " + plan.slots.reason);
+  why.push_back(base::counted_ranks(rank_count) + count_reason(options, facts) +
                 (plan.job.may_spin
                      ? ""
                      : "; there are more ranks than slots, so waiting ranks yield the CPU"));

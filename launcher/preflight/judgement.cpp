@@ -10,6 +10,7 @@
 
 #include <rota/error.h>
 
+#include "base/counted.h"
 #include "base/number_text.h"
 #include "base/transports.h"
 #include "launcher/plan/file_need.h"
@@ -220,7 +221,7 @@ Finding look_at_ports(const Inspection& inspection, const launcher::Layout& layo
     const std::size_t needed = layout.host_rank_counts[host];
     if (free >= needed) continue;
     lacking.push_back(inspection.hosts[host].name + " has " + std::to_string(free) + " for " +
-                      std::to_string(needed) + " ranks");
+                      base::counted_ranks(needed));
   }
   finding.found =
       lacking.empty() ? "every host has enough free ports of --ports " : "too few ports are free: ";
@@ -282,9 +283,8 @@ std::string limits_text(const Host& host) {
 std::string lack_of_processes(const HostFacts& facts, std::size_t rank_count) {
   const std::size_t needed = 2 * rank_count + 2;
   if (facts.process_limit >= needed) return {};
-  return "this user may have " + std::to_string(facts.process_limit) +
-         " processes (ulimit -u), but this job needs " + std::to_string(needed) +
-         ": raise the limit";
+  return "this user may have " + base::counted(facts.process_limit, "process", "processes") +
+         " (ulimit -u), but this job needs " + std::to_string(needed) + ": raise the limit";
 }
 
 // Says what the limits do to the arenas of `rank_count` ranks.

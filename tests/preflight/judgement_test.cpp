@@ -160,6 +160,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"few processes", [](Inspection& seen) { facts_of(seen, 0).process_limit = 5; },
              Verdict::kUnusable, "limits",
              "a: this user may have 5 processes (ulimit -u), but this job needs 6: raise"},
+        Case{"one process", [](Inspection& seen) { facts_of(seen, 0).process_limit = 1; },
+             Verdict::kUnusable, "limits", "a: this user may have 1 process (ulimit -u), but"},
         Case{"just enough processes", [](Inspection& seen) { facts_of(seen, 0).process_limit = 6; },
              Verdict::kFine, "limits", "processes: 6 (-u) on a; "},
         Case{"two limits, of which one is worse",
