@@ -30,9 +30,9 @@ using AvailableBytes = std::function<std::optional<std::uint64_t>()>;
 class SharedMapping {
  public:
   SharedMapping() = default;
-  // With 64-bit addresses, maps at an address whose lower 28 bits are `place`, rounded up to whole
-  // pages, if such an address is free in a wide range; otherwise at any address. Never takes more
-  // addresses than the memory has. `page_bytes` is the size of a page, a power of two. Throws Error
+  // Maps at an address whose lower 28 bits are `place`, rounded up to whole pages. Maps at any
+  // address if many such addresses are in use, or if addresses have 32 bits. Takes no further
+  // addresses, even for a moment. `page_bytes` is the size of a page, a power of two. Throws Error
   // kSystem, kNoMemory.
   explicit SharedMapping(Fd memory, std::size_t place = 0,
                          std::size_t page_bytes = os::page_bytes());

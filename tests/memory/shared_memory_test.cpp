@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <rota/error.h>
 
@@ -128,6 +129,23 @@ TEST(SharedMemory, BeginsAtItsPlaceInWholePages) {
       EXPECT_EQ(address % (std::size_t{1} << 28), place) << "pages of " << page;
       mapping.bytes().front() = mapping.bytes().back() = std::byte{7};
     }
+  }
+}
+
+// Small mappings leave gaps below 256 MiB, in which the system finds room at wrong places.
+TEST(SharedMemory, OfManySmallArenasBeginsAtItsPlaces) {
+  constexpr std::size_t kStep = std::size_t{1} << 28;
+  std::vector<SharedMapping> mappings;
+  for (std::size_t i = 0; i < 20; ++i) {
+    const std::size_t place = 17 * i * page_bytes();
+    mappings.emplace_back(make_shared_memory("test", 2 * kMiB), place);
+    const auto address = reinterpret_cast<std::uintptr_t>(mappings.back().bytes().data());
+    if (sizeof(void*) == 8) EXPECT_EQ(address % kStep, place) << "mapping " << i;
+    mappings.back().bytes().back() = static_cast<std::byte>(i);
+  }
+  for (std::size_t i = 0; i < mappings.size(); ++i) {
+    EXPECT_EQ(mappings[i].bytes().front(), std::byte{0}) << "mapping " << i;
+    EXPECT_EQ(mappings[i].bytes().back(), static_cast<std::byte>(i));
   }
 }
 

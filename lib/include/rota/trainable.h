@@ -58,9 +58,9 @@ concept Trainable = OneOf<typename M::Element, float, double> && std::movable<M>
   { model.evaluate(batch) } -> std::same_as<typename M::ScoreType>;
 };
 
-// A model may have a function `settings`, as rota::Model has. It says in words what the model
-// computes with besides its parameters, such as the rate of a dropout. Ranks compare these words,
-// and checkpoints keep them. Returns the words; nothing if the model has no such function.
+// Returns what the model says of itself by a function `settings`, as rota::Model has it: what it
+// computes with besides its parameters, such as the rate of a dropout. Ranks compare this text, and
+// checkpoints keep it. Returns an empty text if the model has no such function.
 template <Trainable M>
 std::string settings_of(const M& model) {
   if constexpr (requires {
