@@ -82,9 +82,9 @@ TEST(OwnModel, TakesAStepToTheMeanOverTheSamplesOfAllRanks) {
 }
 
 // A model with a number that is no parameter, and that it tells the other ranks.
-class Told : public Level {
+class Rated : public Level {
  public:
-  explicit Told(double rate) : rate_(rate) {}
+  explicit Rated(double rate) : rate_(rate) {}
   std::string settings() const { return "rate " + std::to_string(static_cast<int>(100 * rate_)); }
 
  private:
@@ -93,7 +93,7 @@ class Told : public Level {
 
 TEST(OwnModel, IsRefusedIfItsSettingsDiffer) {
   const auto outcomes = testing::outcomes_of_ranks(3, [](Communicator& communicator) {
-    Replica<double, Told>(communicator, Told(communicator.rank() == 2 ? 0.5 : 0.25), kHalfWay);
+    Replica<double, Rated>(communicator, Rated(communicator.rank() == 2 ? 0.5 : 0.25), kHalfWay);
   });
   for (const std::exception_ptr& outcome : outcomes) {
     const Error error = testing::error_of(outcome);
@@ -102,7 +102,7 @@ TEST(OwnModel, IsRefusedIfItsSettingsDiffer) {
                 ::testing::HasSubstr("rank 2 has model rate 50, but rank 0 has model rate 25"));
   }
   testing::on_every_rank(3, [](Communicator& communicator) {
-    Replica<double, Told>(communicator, Told(0.25), kHalfWay);
+    Replica<double, Rated>(communicator, Rated(0.25), kHalfWay);
   });
 }
 
