@@ -253,7 +253,9 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
           name, text, {{"none", BindTo::kNone}, {"core", BindTo::kCore}, {"numa", BindTo::kNuma}});
     }
     if (name == "stop-signal") {
-      options.stop_signal = choose<int>(name, text, {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}});
+      options.stop_signal = choose<int>(
+          name, text,
+          {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"SIGUSR1", SIGUSR1}, {"SIGUSR2", SIGUSR2}});
     }
     if (name == "when-done") {
       options.when_done =

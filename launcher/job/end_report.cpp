@@ -84,6 +84,15 @@ std::string to_text(const Ending& ending) {
   return ending.why.empty() ? how : how + ": " + ending.why;
 }
 
+std::string why_passed_signal_kills(int signal) {
+  constexpr std::string_view kPrefix = "SIG";
+  const std::string name = os::signal_name(signal);
+  return "rotarun had passed " + name +
+         " on to all ranks, and this one does not handle it: handle it in the program, or make it "
+         "a request to end by --stop-signal " +
+         name.substr(kPrefix.size());
+}
+
 std::string describe_late(const JobEvent& event) {
   using Kind = JobEvent::Kind;
   const bool was_killed = event.kind == Kind::kRankKilled || event.kind == Kind::kEvaluatorKilled;

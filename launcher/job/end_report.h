@@ -35,6 +35,10 @@ void forget_reason();
 // Returns a text such as "exited with code 3" or "was killed by SIGKILL".
 std::string to_text(const Ending& ending);
 
+// Returns why a rank was killed by a signal that rotarun had passed on to the ranks, and what to
+// do.
+std::string why_passed_signal_kills(int signal);
+
 // Returns a text such as "dropped a late event of world 1, from rank 0: it was killed by SIGKILL".
 std::string describe_late(const JobEvent& event);
 

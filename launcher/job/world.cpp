@@ -163,7 +163,9 @@ void World::on_end(const JobEvent& event) {
   router_.read_all(event.rank, now_);
   for (const JobEvent& earlier : local_.catch_up(event.rank, now_)) hear(earlier, now_);
   if (local_.hold(event, now_)) return;
-  const Ending ending{event.kind == JobEvent::Kind::kRankKilled, event.value, now_, event.text};
+  Ending ending{event.kind == JobEvent::Kind::kRankKilled, event.value, now_, event.text};
+  const bool is_by_passed_signal = ending.was_killed && echoes_.has_come(ending.value);
+  if (is_by_passed_signal && ending.why.empty()) ending.why = why_passed_signal_kills(ending.value);
   last_words_[event.rank] = event.last_words;
   policy_.on_exit(event.rank, ending);
   if (auto fault = mpi_world_.on_exit(event.rank, ending.is_success())) {

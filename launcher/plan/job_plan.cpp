@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include <rota/error.h>
+
 #include "base/arena_size.h"
+#include "base/counted.h"
 #include "base/transports.h"
 #include "cluster/environment.h"
 #include "launcher/plan/file_need.h"
@@ -61,10 +64,8 @@ std::vector<std::string> explain(const Options& options, const Facts& facts, con
                                  std::size_t rank_count) {
   const std::string& transport = plan.job.table.transport;
   std::vector<std::string> why;
-  why.push_back(std::to_string(plan.slots.count) +
-                (plan.slots.count == 1 ? " slot: " : " slots: ") + plan.slots.reason);
-  why.push_back(std::to_string(rank_count) + (rank_count == 1 ? " rank" : " ranks") +
-                count_reason(options, facts) +
+  why.push_back(base::counted(plan.slots.count, "slot", "slots") + ": " + plan.slots.reason);
+  why.push_back(base::counted_ranks(rank_count) + count_reason(options, facts) +
                 (plan.job.may_spin
                      ? ""
                      : "; there are more ranks than slots, so waiting ranks yield the CPU"));
@@ -96,8 +97,9 @@ std::size_t size_arena(const Facts& facts, std::size_t rank_count) {
   const std::size_t wanted = base::arena_bytes(facts.memory_bytes, rank_count, kIs64Bit);
   const std::size_t bytes = base::within_limits(wanted, rank_count, arena_limits(facts));
   if (bytes > 0) return bytes;
-  throw UsageError(base::lack_of_room(rank_count, arena_limits(facts)) +
-                   ", or use --transport tcp (if there are several hosts, on host 0)");
+  throw Error(ErrorCode::kNoMemory,
+              base::lack_of_room(rank_count, arena_limits(facts)) +
+                  ", or use --transport tcp (if there are several hosts, on host 0)");
 }
 
 std::string_view limit_of_arena(const Facts& facts, std::size_t rank_count) {
@@ -113,10 +115,11 @@ void require_fitting(const rendezvous::Job& job, const Facts& facts) {
   const bool is_limited = facts.file_size_limit < rendezvous::kMaxTableBytes;
   const std::uint64_t most = is_limited ? facts.file_size_limit : rendezvous::kMaxTableBytes;
   if (bytes <= most) return;
-  throw UsageError("--np " + std::to_string(rank_count) + ": a table of that many ranks takes " +
-                   std::to_string(bytes) + " bytes, but " + std::to_string(most) +
-                   (is_limited ? " is the limit for a file (ulimit -f): raise the limit"
-                               : " is the most: give the hosts shorter names"));
+  const std::string lack = "--np " + std::to_string(rank_count) +
+                           ": a table of that many ranks takes " + std::to_string(bytes) +
+                           " bytes, but " + std::to_string(most);
+  if (!is_limited) throw UsageError(lack + " is the most: give the hosts shorter names");
+  throw Error(ErrorCode::kNoMemory, lack + " is the limit for a file (ulimit -f): raise the limit");
 }
 
 Facts gather_facts() {

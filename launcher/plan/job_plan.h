@@ -46,18 +46,20 @@ Facts gather_facts();
 // Returns how many ranks can have CPUs of their own here.
 Slots slots_of(const Options& options, const Facts& facts);
 
-// Returns the bytes of a rank's arena. Throws UsageError if the limits of this host leave no room
-// for an arena.
+// Returns the bytes of a rank's arena. Throws Error kNoMemory if the limits of this host leave no
+// room for an arena.
 std::size_t size_arena(const Facts& facts, std::size_t rank_count);
 
 // Returns the option of ulimit that makes the arenas smaller than the memory of this host: "-f" or
 // "-v". Returns an empty text if no limit does.
 std::string_view limit_of_arena(const Facts& facts, std::size_t rank_count);
 
-// Throws UsageError if the rank table exceeds the largest table, or the largest file on this host.
+// Throws UsageError if the rank table exceeds the largest table, and Error kNoMemory if it exceeds
+// the largest file on this host.
 void require_fitting(const rendezvous::Job& job, const Facts& facts);
 
-// Makes the plan. Calls `read_cores` only if ranks are to be bound. Throws UsageError.
+// Makes the plan. Calls `read_cores` only if ranks are to be bound. Throws UsageError, and Error
+// kNoMemory as the functions above.
 JobPlan make_plan(const Options& options, const Facts& facts,
                   const std::function<std::vector<Core>()>& read_cores);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/number_text.h"
 
 namespace rota::launcher {
@@ -12,8 +13,7 @@ Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota,
                   std::size_t cpus_per_rank) {
   Slots slots;
   slots.cpu_count = std::max<std::size_t>(1, allowed_cpu_count);
-  slots.reason =
-      std::to_string(slots.cpu_count) + (slots.cpu_count == 1 ? " CPU" : " CPUs") + " allowed";
+  slots.reason = base::counted(slots.cpu_count, "CPU", "CPUs") + " allowed";
   slots.reason += quota ? ", a quota of " + base::shortest_text(*quota) : ", no quota";
   // A quota of 3 may come as 2.9999 when its period does not divide evenly.
   const double granted = quota ? std::max(1.0, std::floor(*quota + 1e-3)) : HUGE_VAL;

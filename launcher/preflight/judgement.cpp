@@ -8,6 +8,9 @@
 #include <string_view>
 #include <utility>
 
+#include <rota/error.h>
+
+#include "base/counted.h"
 #include "base/number_text.h"
 #include "base/transports.h"
 #include "launcher/plan/file_need.h"
@@ -35,8 +38,11 @@ std::string join(const std::vector<std::string>& words, const char* between = ",
   return text;
 }
 
-std::string in_gibibytes(std::uint64_t bytes) {
-  return base::fixed_text(static_cast<double>(bytes) / (1 << 30), 1) + " GiB";
+// Returns a size in GiB or, below one GiB, in MiB.
+std::string memory_text(std::uint64_t bytes) {
+  const bool is_small = bytes < std::uint64_t{1} << 30;
+  return base::fixed_text(static_cast<double>(bytes) / (is_small ? 1 << 20 : 1 << 30), 1) +
+         (is_small ? " MiB" : " GiB");
 }
 
 std::string limit_text(std::uint64_t limit, const std::string& text) {
@@ -215,7 +221,7 @@ Finding look_at_ports(const Inspection& inspection, const launcher::Layout& layo
     const std::size_t needed = layout.host_rank_counts[host];
     if (free >= needed) continue;
     lacking.push_back(inspection.hosts[host].name + " has " + std::to_string(free) + " for " +
-                      std::to_string(needed) + " ranks");
+                      base::counted_ranks(needed));
   }
   finding.found =
       lacking.empty() ? "every host has enough free ports of --ports " : "too few ports are free: ";
@@ -265,9 +271,9 @@ Finding look_at_files(const Inspection& inspection, const launcher::Layout& layo
 
 std::string limits_text(const Host& host) {
   const HostFacts& facts = host.facts;
-  return "addresses: " + limit_text(facts.address_limit, in_gibibytes(facts.address_limit)) +
+  return "addresses: " + limit_text(facts.address_limit, memory_text(facts.address_limit)) +
          " (ulimit -v), file sizes: " +
-         limit_text(facts.file_size_limit, in_gibibytes(facts.file_size_limit)) +
+         limit_text(facts.file_size_limit, memory_text(facts.file_size_limit)) +
          " (-f), processes: " +
          limit_text(facts.process_limit, std::to_string(facts.process_limit)) + " (-u)";
 }
@@ -277,9 +283,8 @@ std::string limits_text(const Host& host) {
 std::string lack_of_processes(const HostFacts& facts, std::size_t rank_count) {
   const std::size_t needed = 2 * rank_count + 2;
   if (facts.process_limit >= needed) return {};
-  return "this user may have " + std::to_string(facts.process_limit) +
-         " processes (ulimit -u), but this job needs " + std::to_string(needed) +
-         ": raise the limit";
+  return "this user may have " + base::counted(facts.process_limit, "process", "processes") +
+         " (ulimit -u), but this job needs " + std::to_string(needed) + ": raise the limit";
 }
 
 // Says what the limits do to the arenas of `rank_count` ranks.
@@ -295,7 +300,7 @@ Finding look_at_arenas(const HostFacts& host, std::size_t rank_count) {
     return {.verdict = Verdict::kDegraded,
             .advice = "each of the " + std::to_string(rank_count) + " ranks can share at most " +
                       std::to_string(bytes >> 20) + " MiB: for more, raise ulimit " + limit};
-  } catch (const launcher::UsageError& error) {
+  } catch (const Error& error) {
     return {.verdict = Verdict::kUnusable, .advice = error.what()};
   }
 }
@@ -330,7 +335,7 @@ Finding look_at_limits(const Inspection& inspection, const launcher::Layout& lay
 Finding look_at_memory(const Hosts& hosts) {
   return {.check = "memory", .found = spread(hosts, [](const Host& host) {
                                const std::uint64_t locked = host.facts.locked_memory_bytes;
-                               return in_gibibytes(host.facts.memory_bytes) + ", may lock " +
+                               return memory_text(host.facts.memory_bytes) + ", may lock " +
                                       limit_text(locked, std::to_string(locked / 1024) + " KiB");
                              })};
 }
@@ -340,7 +345,7 @@ Finding look_at_shared_memory(const Hosts& hosts) {
           .found = spread(hosts,
                           [](const Host& host) {
                             const auto bytes = host.facts.shared_memory_bytes;
-                            return bytes ? in_gibibytes(*bytes) + " free" : std::string("none");
+                            return bytes ? memory_text(*bytes) + " free" : std::string("none");
                           }),
           .advice = "rota itself does not use /dev/shm"};
 }

@@ -253,7 +253,9 @@ void LocalProcesses::tell_outlived() {
     }
   }
   if (count > kMostNamed) names += " and " + std::to_string(count - kMostNamed) + " more";
-  if (count > 0) say("the job has ended, and with it processes that still ran: " + names);
+  if (count == 0) return;
+  say("the job has ended, and rotarun has ended processes that still ran: " + names +
+      "; a rank should wait for its children before it ends");
 }
 
 // Waits in slices and beats between them: a process that does not beat counts as hung.

@@ -6,14 +6,11 @@
 
 #include <rota/error.h>
 
+#include "base/counted.h"
 #include "launcher/plan/devices.h"
 
 namespace rota::launcher {
 namespace {
-
-std::string ranks_text(std::size_t count) {
-  return std::to_string(count) + (count == 1 ? " rank" : " ranks");
-}
 
 void provide_ports(const PortRange& range, const std::vector<std::size_t>& ranks,
                    Provision& provision) {
@@ -33,7 +30,7 @@ void provide_ports(const PortRange& range, const std::vector<std::size_t>& ranks
                                std::to_string(range.last) + " (--ports or ROTA_PORTS), " +
                                std::to_string(port_count) + (port_count == 1 ? " is" : " are") +
                                " free besides the first, at which the launcher listens" + lack +
-                               "; " + ranks_text(ranks.size()) +
+                               "; " + base::counted_ranks(ranks.size()) +
                                (ranks.size() == 1 ? " needs " : " need ") + std::to_string(needed) +
                                " for " + users + ": " + (has_none ? "both are" : "TF_CONFIG is") +
                                " left out; give a wider range");

@@ -19,6 +19,9 @@ class SignalEchoes {
   // that got it. A signal that comes again by the same way is new, however soon.
   bool is_echo(int number, const std::string& way, base::TimePoint now);
 
+  // Returns whether the signal has ever come.
+  bool has_come(int number) const { return heard_.contains(number); }
+
  private:
   struct Heard {
     base::TimePoint since;       // When the signal was new.

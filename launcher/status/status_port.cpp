@@ -48,11 +48,15 @@ constexpr std::size_t kMostIgnoredBytes = 64 * 1024;
 
 os::Listener listen_for_status(const std::string& address, const os::SignalWatch& signals) {
   const auto listen = [&] { return os::listen_on(os::parse_address(address)); };
+  const std::string flag = "--status-port " + address + ": ";
   try {
     auto listener = os::listen_patiently(listen, signals);
     return listener ? *std::move(listener) : listen();
+  } catch (const os::AddressInUse& error) {
+    throw UsageError(flag + error.what() +
+                     ": end the process that has this port, or give another one");
   } catch (const Error& error) {
-    throw UsageError("--status-port " + address + ": " + error.what());
+    throw UsageError(flag + error.what());
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <rota/error.h>
 
+#include "base/counted.h"
 #include "base/sizes.h"
 #include "checkpoint/file_names.h"
 #include "checkpoint/manifest.h"
@@ -209,7 +210,7 @@ class ManifestReader {
           to_size(entry, "a rank of " + std::string(member), ranks.empty() ? 0 : ranks.back() + 1);
       if (rank >= world_size) {
         refuse(std::string(member) + " has rank " + std::to_string(rank) + " of " +
-               std::to_string(world_size) + " ranks");
+               base::counted_ranks(world_size));
       }
       ranks.push_back(rank);
     }

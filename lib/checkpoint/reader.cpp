@@ -11,6 +11,7 @@
 #include <rota/error.h>
 
 #include "base/assert.h"
+#include "base/counted.h"
 #include "checkpoint/file_names.h"
 #include "checkpoint/metadata.h"
 #include "checkpoint/pieces.h"
@@ -192,7 +193,7 @@ void CheckpointReader::take_rank(const std::string& path, const FileName& name,
                                  std::span<const std::byte> bytes) {
   if (name.count != manifest_.world_size) {
     refuse_file(path, "is of another world: the manifest's has " +
-                          std::to_string(manifest_.world_size) + " ranks");
+                          base::counted_ranks(manifest_.world_size));
   }
   ranks_.emplace(name.index, FileReader(*this, path, bytes).take_rank());
 }

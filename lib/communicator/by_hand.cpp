@@ -21,6 +21,7 @@
 #include "os/file.h"
 #include "os/host.h"
 #include "os/listener.h"
+#include "os/patient_listener.h"
 
 namespace rota {
 namespace {
@@ -112,6 +113,26 @@ void complete_rows(const JobByHand& job, RankTable& table) {
   }
 }
 
+// Listens at an address that the other ranks know. Tries for some seconds, since a job that has
+// just been killed may still hold the port.
+os::Listener listen_at_known_address(const std::string& address, std::size_t rank,
+                                     base::TimePoint deadline) {
+  const auto patience = std::clamp<base::Duration>(deadline - base::Clock::now(),
+                                                   base::Duration::zero(), os::kHeldTime);
+  const auto listen = [&] { return os::listen_at(address); };
+  try {
+    return os::listen_patiently(listen, patience);
+  } catch (const os::AddressInUse& error) {
+    const bool is_port = !address.starts_with(os::kLocalSign);
+    throw Error(ErrorCode::kSystem,
+                "rank " + std::to_string(rank) + ": " + error.what() +
+                    ": other ranks must reach this rank there; end the process that has this " +
+                    (is_port ? "port, or give the ranks another one (MASTER_PORT or ROTA_PORTS, or "
+                               "the table of addresses)"
+                             : "name"));
+  }
+}
+
 Arrival arrive_as_rank_0(const RankTable& table, const auth::Credentials& own, os::Fd listener) {
   const rendezvous::Job shared{.table = table,
                                .incarnation = auth::new_incarnation(),
@@ -149,7 +170,7 @@ Arrival arrive_by_table(const CommunicatorOptions& options, const RankTable& tab
                         base::TimePoint deadline) {
   const JobByHand& job = *options.by_hand;
   const auth::Credentials own(own_key(job), options.encrypt);
-  os::Listener listener = os::listen_at(table.rows[job.rank].address);
+  os::Listener listener = listen_at_known_address(table.rows[job.rank].address, job.rank, deadline);
   if (job.rank == 0) return arrive_as_rank_0(table, own, std::move(listener.socket));
   Arrival arrival = arrive_at({table.rows[0].address}, job.rank, table, own, deadline);
   arrival.listener = std::move(listener.socket);
@@ -161,7 +182,8 @@ Arrival arrive_at_meeting_point(const CommunicatorOptions& options, const RankTa
   const JobByHand& job = *options.by_hand;
   const auth::Credentials own(own_key(job), options.encrypt);
   if (job.rank > 0) return arrive_at({job.meeting}, job.rank, table, own, deadline);
-  return arrive_as_rank_0(table, own, os::listen_at(job.meeting).socket);
+  os::Listener listener = listen_at_known_address(job.meeting, 0, deadline);
+  return arrive_as_rank_0(table, own, std::move(listener.socket));
 }
 
 // Opens a listening socket for other ranks on a rank that has none yet. Returns its address. The

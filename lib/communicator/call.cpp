@@ -8,6 +8,7 @@
 
 #include <rota/error.h>
 
+#include "base/counted.h"
 #include "collectives/plan.h"
 #include "device/calls.h"
 #include "memory/kind.h"
@@ -162,7 +163,7 @@ class Examiner {
   std::size_t sum_of(const char* name, std::span<const std::size_t> counts) const {
     if (counts.size() != n_) {
       refuse(std::string(name) + " have " + std::to_string(counts.size()) +
-             " entries; expected one for each of " + std::to_string(n_) + " ranks");
+             " entries; expected one for each of " + base::counted_ranks(n_));
     }
     std::size_t sum = 0;
     for (const std::size_t count : counts) {

@@ -335,12 +335,12 @@ Group join(const CommunicatorOptions& options) {
     joined.clear();
     throw Error(ErrorCode::kInvalidArgument,
                 "descriptor " + std::to_string(*options.rendezvous_fd) +
-                    " is not connected to rotarun: start this program with rotarun; if a program "
-                    "between rotarun and this one closes descriptors, as Python's subprocess does, "
-                    "let it keep this one (pass_fds=[" +
-                    std::to_string(*options.rendezvous_fd) +
-                    "]), or replace itself by this program (os.execvp); a process that a rank "
-                    "starts is not a rank, and needs ROTA_WORLD=1 if it is to be alone");
+                    " is not connected to rotarun: a process that a rank starts is not a rank, and "
+                    "needs ROTA_WORLD=1 if it is to be alone; if this process is to be the rank, a "
+                    "program between rotarun and this one has closed the descriptor, as Python's "
+                    "subprocess does: let it keep the descriptor "
+                    "(pass_fds=[int(os.environ[\"ROTA_RENDEZVOUS_FD\"])]), or replace itself by "
+                    "this program (os.execvp)");
   }
   os::Fd socket(*options.rendezvous_fd);
   os::close_on_exec(socket.get());

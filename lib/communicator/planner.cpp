@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/assert.h"
+#include "base/counted.h"
 #include "base/number_text.h"
 #include "communicator/memory_need.h"
 #include "communicator/topology.h"
@@ -25,7 +26,7 @@ using collectives::PlannedCollective;
 
 // Returns a text such as "64 bytes", "1.5 KiB" or "4 MiB".
 std::string in_units(std::size_t bytes) {
-  if (bytes < 1024) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  if (bytes < 1024) return base::counted(bytes, "byte", "bytes");
   const char* const units[] = {" KiB", " MiB", " GiB"};
   auto number = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
@@ -218,7 +219,7 @@ void Planner::say_once(const Description& call, const char* why) {
     if (call.type != DataType::kByte) line += " " + std::string(to_string(call.type));
     if (call.codec != Codec::kIdentity) line += " as " + std::string(to_string(call.codec));
   }
-  line += " on " + std::to_string(group_.world_size()) + " ranks";
+  line += " on " + base::counted_ranks(group_.world_size());
   if (group_.name != Group{}.name) line += " of communicator " + group_.name;
   line += " over " + group_.table.transport + ": " + way + "\n";
   std::fputs(line.c_str(), stderr);  // In one write: other processes write there too.

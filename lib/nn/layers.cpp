@@ -40,17 +40,6 @@ std::string extent(std::size_t rows, std::size_t columns) {
   return std::to_string(rows) + " × " + std::to_string(columns);
 }
 
-std::string describe(const Layer& layer) {
-  std::string text = kind_name(layer.kind);
-  if (layer.kind == Layer::Kind::kDense) text += " " + std::to_string(layer.outputs);
-  if (layer.kind == Layer::Kind::kConvolution) {
-    text += " " + std::to_string(layer.outputs) + " of " + extent(layer.window, layer.window);
-  }
-  if (layer.kind == Layer::Kind::kMaxPool) text += " " + std::to_string(layer.window);
-  if (layer.kind == Layer::Kind::kDropout) text += " " + base::shortest_text(layer.rate);
-  return text;
-}
-
 // Returns what is wrong with `layer` on an image of this shape, or an empty text if nothing is
 // wrong.
 std::string fault_of(const Layer& layer, ImageShape input) {
@@ -91,6 +80,17 @@ std::string kind_name(Layer::Kind kind) {
       return "dropout";
   }
   return "unknown";
+}
+
+std::string describe(const Layer& layer) {
+  std::string text = kind_name(layer.kind);
+  if (layer.kind == Layer::Kind::kDense) text += " " + std::to_string(layer.outputs);
+  if (layer.kind == Layer::Kind::kConvolution) {
+    text += " " + std::to_string(layer.outputs) + " of " + extent(layer.window, layer.window);
+  }
+  if (layer.kind == Layer::Kind::kMaxPool) text += " " + std::to_string(layer.window);
+  if (layer.kind == Layer::Kind::kDropout) text += " " + base::shortest_text(layer.rate);
+  return text;
 }
 
 template <class Math>

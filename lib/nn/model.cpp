@@ -267,6 +267,14 @@ template <class T>
 std::span<const Layer> Model<T>::layers() const noexcept {
   return impl_->layers();
 }
+template <class T>
+std::string Model<T>::settings() const {
+  const ImageShape input = input_shape();
+  std::string text = std::to_string(input.rows) + " × " + std::to_string(input.columns) + " × " +
+                     std::to_string(input.channels);
+  for (const Layer& layer : layers()) text += ", " + nn::describe(layer);
+  return text;
+}
 
 template <class T>
 std::span<const ParameterInfo> Model<T>::parameters() const noexcept {

@@ -71,4 +71,8 @@ class Module {
 // errors.
 std::string kind_name(Layer::Kind kind);
 
+// Returns the kind and all numbers that change what the layer computes, such as "dropout 0.5". The
+// initializer is not one of them, because it only draws the first parameters.
+std::string describe(const Layer& layer);
+
 }  // namespace rota::nn

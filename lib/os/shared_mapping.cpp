@@ -25,6 +25,9 @@ namespace {
 constexpr std::size_t kAddressStep = std::size_t{1} << 28;
 constexpr bool kIsRoomy = sizeof(void*) == 8;
 
+// The last try takes any address: memory at a wrong place is slower, but works.
+constexpr std::size_t kMostTries = 256;
+
 constexpr std::size_t kReserveBytes = std::size_t{2} << 20;
 
 std::uint64_t whole_pages(std::uint64_t bytes, std::size_t page_bytes) noexcept {
@@ -48,6 +51,24 @@ void require_host_room(std::size_t count, std::size_t missing,
                   std::to_string(missing) + " more are needed and " + std::to_string(kFreeBytes) +
                   " must stay free, but this host has only " + std::to_string(*available) +
                   " bytes of memory and swap left: allocate less, or run fewer ranks on this host");
+}
+
+// Maps the first `count` bytes of `memory` at an address whose lower 28 bits are `place`. The
+// system chooses the first address, and each further try wishes for a lower one, which the system
+// grants if it is free. No try takes more addresses than the memory has, since a limit of addresses
+// (ulimit -v) may leave no room for more.
+std::byte* map_at(const Fd& memory, std::size_t count, std::size_t place) {
+  std::byte* wished = nullptr;
+  for (std::size_t tries = 1;; ++tries) {
+    void* const found =
+        ::mmap(wished, count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory.get(), 0);
+    if (found == MAP_FAILED) throw_errno("mmap of " + std::to_string(count) + " shared bytes");
+    auto* const start = static_cast<std::byte*>(found);
+    const std::size_t beyond = (reinterpret_cast<std::uintptr_t>(start) - place) % kAddressStep;
+    if (!kIsRoomy || beyond == 0 || tries == kMostTries) return start;
+    unmap(start, count);
+    wished = wished == nullptr ? start - beyond : wished - kAddressStep;
+  }
 }
 
 }  // namespace
@@ -75,8 +96,7 @@ SharedMapping::SharedMapping(Fd memory, std::size_t place, std::size_t page_byte
   struct stat status {};
   if (::fstat(memory_.get(), &status) != 0) throw_errno("fstat of a memfd");
   const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
-  const auto whole = base::as_size(whole_pages(file_bytes, page_bytes));
-  if (!whole) {
+  if (!base::as_size(whole_pages(file_bytes, page_bytes))) {
     throw Error(ErrorCode::kNoMemory,
                 "mmap of " + std::to_string(file_bytes) +
                     " shared bytes: a 32-bit program has no addresses for them; limit them with "
@@ -84,25 +104,7 @@ SharedMapping::SharedMapping(Fd memory, std::size_t place, std::size_t page_byte
   }
   const auto count = static_cast<std::size_t>(file_bytes);
   place = static_cast<std::size_t>(whole_pages(place, page_bytes));
-  const std::size_t lead = kIsRoomy ? kAddressStep + place : 0;
-  const std::string what = "mmap of " + std::to_string(count) + " shared bytes";
-  void* room =
-      ::mmap(nullptr, lead + *whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) throw_errno(what);
-  auto* const first = static_cast<std::byte*>(room);
-  const std::size_t below = reinterpret_cast<std::uintptr_t>(room) % kAddressStep;
-  const std::size_t before = kIsRoomy ? kAddressStep - below + place : 0;
-  std::byte* const start = first + before;
-  if (::mmap(start, count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
-             memory_.get(), 0) == MAP_FAILED) {
-    const int error = errno;
-    unmap(first, lead + *whole);
-    throw_errno(what, error);
-  }
-  // The addresses around the memory count towards the limit of addresses, so they are given back.
-  unmap(first, before);
-  unmap(start + *whole, lead - before);
-  bytes_ = {start, count};
+  bytes_ = {map_at(memory_, count, place), count};
 }
 
 SharedMapping::SharedMapping(SharedMapping&& other) noexcept

@@ -30,9 +30,10 @@ using AvailableBytes = std::function<std::optional<std::uint64_t>()>;
 class SharedMapping {
  public:
   SharedMapping() = default;
-  // With 64-bit addresses, maps at an address whose lower 28 bits are `place`, rounded up to whole
-  // pages; otherwise at any address. `page_bytes` is the size of a page, a power of two. Throws
-  // Error kSystem, kNoMemory.
+  // Maps at an address whose lower 28 bits are `place`, rounded up to whole pages. Maps at any
+  // address if many such addresses are in use, or if addresses have 32 bits. Takes no further
+  // addresses, even for a moment. `page_bytes` is the size of a page, a power of two. Throws Error
+  // kSystem, kNoMemory.
   explicit SharedMapping(Fd memory, std::size_t place = 0,
                          std::size_t page_bytes = os::page_bytes());
   SharedMapping(SharedMapping&& other) noexcept;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/counted.h"
 #include "os/host.h"
 
 namespace rota::os {
@@ -63,8 +64,9 @@ std::string advice_on_processes(std::uint64_t limit) {
   if (limit == UINT64_MAX) {
     return "; the control group (pids.max) or the system allows no more processes: raise the limit";
   }
-  return "; this user may have " + std::to_string(limit) +
-         " processes and threads (ulimit -u), and the control group (pids.max) may allow fewer: "
+  return "; this user may have " +
+         base::counted(limit, "process or thread", "processes and threads") +
+         " (ulimit -u), and the control group (pids.max) may allow fewer: "
          "raise the limit";
 }
 

@@ -8,6 +8,7 @@
 #include <rota/error.h>
 
 #include "base/assert.h"
+#include "base/counted.h"
 #include "kernels/layer_steps.h"
 
 namespace rota {
@@ -32,7 +33,7 @@ DatasetView::DatasetView(const Dataset& data, std::vector<std::uint64_t> samples
     if (sample < data.count()) continue;
     throw Error(ErrorCode::kInvalidArgument, "sample " + std::to_string(sample) +
                                                  " of a view is not in its data set of " +
-                                                 std::to_string(data.count()) + " samples");
+                                                 base::counted_samples(data.count()));
   }
 }
 

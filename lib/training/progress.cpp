@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/hex.h"
 #include "base/number_text.h"
 #include "os/host.h"
@@ -110,7 +111,7 @@ std::string to_text(const StepReport& report, double loss) {
 
 std::string to_text(const EvaluationReport& report) {
   return "evaluation of step " + std::to_string(report.steps) + "  " +
-         std::to_string(report.score.samples) + " samples  loss " +
+         base::counted_samples(report.score.samples) + "  loss " +
          fixed_text(mean_loss(report.score), 4) + "  accuracy " +
          fixed_text(100 * accuracy(report.score), 2) + " %";
 }

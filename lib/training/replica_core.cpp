@@ -36,7 +36,7 @@ Block allocate_values(Communicator& communicator, std::span<const ParameterInfo>
 
 // Returns the facts that ranks compare besides the parameters. A state must have the same facts.
 template <class T>
-std::vector<Agreement> facts_of(const ReplicaOptions& options) {
+std::vector<Agreement> facts_of(const ReplicaOptions& options, const std::string& settings) {
   constexpr StateFit kLoose = StateFit::kLoose;
   const bool is_adam = std::holds_alternative<Adam>(options.optimizer);
   std::vector<Agreement> facts = {
@@ -48,6 +48,7 @@ std::vector<Agreement> facts_of(const ReplicaOptions& options) {
        std::to_string(options.buckets.first_bucket_bytes) + ", then " +
            std::to_string(options.buckets.bucket_bytes) + " bytes",
        kLoose}};
+  if (!settings.empty()) facts.push_back({"model", settings, kLoose});
   facts.insert(facts.end(), options.agreements.begin(), options.agreements.end());
   return facts;
 }
@@ -87,10 +88,11 @@ double checked_norm(double norm) {
 
 template <class T>
 ReplicaCore<T>::ReplicaCore(Communicator& communicator, std::span<const ParameterInfo> parameters,
-                            const ReplicaOptions& options, const std::optional<cuda::On>& stream)
+                            const ReplicaOptions& options, const std::string& settings,
+                            const std::optional<cuda::On>& stream)
     : communicator_(communicator),
       max_gradient_norm_(checked_norm(options.max_gradient_norm)),
-      facts_(facts_of<T>(options)),
+      facts_(facts_of<T>(options, settings)),
       parameters_(parameters.begin(), parameters.end()),
       memory_(allocate_values<T>(communicator, parameters)),
       buckets_(communicator, value_counts(parameters), checked_buckets(options.buckets)),

@@ -8,6 +8,7 @@
 #include <rota/error.h>
 
 #include "base/assert.h"
+#include "base/counted.h"
 #include "training/shuffle.h"
 
 namespace rota {
@@ -21,21 +22,22 @@ ShardedSampler::ShardedSampler(const SamplerOptions& options) : options_(options
   }
   if (sample_count < world_size) {
     throw Error(ErrorCode::kInvalidArgument,
-                "a data set of " + std::to_string(sample_count) +
-                    " samples is too small for a world of " + std::to_string(world_size) +
+                "a data set of " + base::counted_samples(sample_count) +
+                    " is too small for a world of " + std::to_string(world_size) +
                     ", as each rank needs a sample: start fewer ranks, or take more samples");
   }
   const std::size_t share = sample_count / world_size;
   if (batch_size == 0 || batch_size > share) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "batch size " + std::to_string(batch_size) + ": expected 1 to " +
-                    std::to_string(share) + ", a rank's share of " + std::to_string(sample_count) +
-                    " samples in a world of " + std::to_string(world_size));
+    throw Error(ErrorCode::kInvalidArgument, "batch size " + std::to_string(batch_size) +
+                                                 ": expected 1 to " + std::to_string(share) +
+                                                 ", a rank's share of " +
+                                                 base::counted_samples(sample_count) +
+                                                 " in a world of " + std::to_string(world_size));
   }
   const std::size_t in_shards = std::accumulate(shards.begin(), shards.end(), std::size_t{0});
   if (!shards.empty() && in_shards != sample_count) {
-    throw Error(ErrorCode::kInvalidArgument, "the shards have " + std::to_string(in_shards) +
-                                                 " samples, but the data set has " +
+    throw Error(ErrorCode::kInvalidArgument, "the shards have " + base::counted_samples(in_shards) +
+                                                 ", but the data set has " +
                                                  std::to_string(sample_count));
   }
   if (window > 0) {

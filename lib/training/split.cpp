@@ -9,6 +9,7 @@
 
 #include <rota/error.h>
 
+#include "base/counted.h"
 #include "base/hash.h"
 #include "base/number_text.h"
 #include "training/shuffle.h"
@@ -40,7 +41,7 @@ std::uint64_t share_of(std::uint64_t count, std::uint64_t share) noexcept {
 void refuse_if_empty(const char* part, double fraction, std::uint64_t samples, std::size_t count) {
   if (fraction <= 0 || samples > 0) return;
   refuse_split("the " + std::string(part) + " part, " + base::shortest_text(fraction) + " of " +
-               std::to_string(count) + " samples, would be empty: take a larger fraction, or 0");
+               base::counted_samples(count) + ", would be empty: take a larger fraction, or 0");
 }
 
 // Moves `wanted` positions out of `from`, at equal distances. So each class, whose positions follow
@@ -68,16 +69,16 @@ SplitSamples split_samples(std::size_t count, const SplitOptions& options,
   const std::uint64_t validation = millionths("validation", options.validation);
   const std::uint64_t test = millionths("test", options.test);
   if (options.stratified && labels.size() != count) {
-    refuse_split(std::to_string(labels.size()) + " labels for " + std::to_string(count) +
-                 " samples: a stratified split needs a label for each sample");
+    refuse_split(std::to_string(labels.size()) + " labels for " + base::counted_samples(count) +
+                 ": a stratified split needs a label for each sample");
   }
   const std::uint64_t validation_count = share_of(count, validation);
   const std::uint64_t test_count = share_of(count, test);
   if (validation_count + test_count >= count) {
     refuse_split("no samples would be left to train on: validation " +
                  base::shortest_text(options.validation) + " and test " +
-                 base::shortest_text(options.test) + " take all " + std::to_string(count) +
-                 " samples; take smaller fractions");
+                 base::shortest_text(options.test) + " take all " + base::counted_samples(count) +
+                 "; take smaller fractions");
   }
   refuse_if_empty("validation", options.validation, validation_count, count);
   refuse_if_empty("test", options.test, test_count, count);
@@ -111,7 +112,7 @@ std::string digest_of_part(std::size_t count, const std::string& digest,
   if (outside != samples.end()) {
     throw Error(ErrorCode::kInvalidArgument, "sample " + std::to_string(*outside) +
                                                  " of a part is not in its source of " +
-                                                 std::to_string(count) + " samples");
+                                                 base::counted_samples(count));
   }
   return (digest.empty() ? "" : digest + ", ") + "part " +
          std::to_string(base::fnv1a(std::as_bytes(samples)));

@@ -8,6 +8,7 @@
 
 #include <rota/error.h>
 
+#include "base/counted.h"
 #include "base/hash.h"
 #include "base/number_text.h"
 #include "training/agreement.h"
@@ -72,8 +73,7 @@ void require_epochs(std::uint64_t epoch, std::uint64_t samples, std::size_t epoc
   const bool is_between = samples == 0;
   const std::uint64_t begun = is_between ? epoch - 1 : epoch;
   if (begun <= epochs) return;
-  const std::string place =
-      is_between ? "at the end of" : std::to_string(samples) + " samples into";
+  const std::string place = is_between ? "at the end of" : base::counted_samples(samples) + " into";
   throw Error(ErrorCode::kInvalidArgument,
               "the state is " + place + " epoch " + std::to_string(begun) +
                   ", but this training run ends after epoch " + std::to_string(epochs) +
@@ -159,9 +159,9 @@ void TrainingLoop::require_step_at(const Place& place) const {
   if (place.epoch >= 1 && is_sample && is_step) {
     return require_epochs(place.epoch, place.samples, options_.epochs);
   }
-  throw Error(ErrorCode::kInvalidArgument,
-              "the state is " + std::to_string(place.samples) + " samples into epoch " +
-                  std::to_string(place.epoch) + ", where no step of this training run begins");
+  throw Error(ErrorCode::kInvalidArgument, "the state is " + base::counted_samples(place.samples) +
+                                               " into epoch " + std::to_string(place.epoch) +
+                                               ", where no step of this training run begins");
 }
 
 // The place comes first in a visit: if it is refused, nothing has been written. The run that saved

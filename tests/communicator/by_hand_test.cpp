@@ -431,10 +431,27 @@ TEST(ByHand, WhatMakesNoSenseIsRefused) {
 
 TEST(ByHand, APortThatIsTakenIsNamed) {
   const os::Listener taken = os::listen_on_loopback();
-  const auto error =
-      run_rank(options_for(0, {taken.address, testing::free_addresses(1).front()}), sum_of_ranks);
-  expect_error(error, ErrorCode::kSystem,
-               AllOf(HasSubstr("bind to " + taken.address), HasSubstr("in use")));
+  CommunicatorOptions options = options_for(0, {taken.address, testing::free_addresses(1).front()});
+  options.join_timeout = std::chrono::milliseconds(200);
+  expect_error(run_rank(options, sum_of_ranks), ErrorCode::kSystem,
+               AllOf(HasSubstr("rank 0: bind to " + taken.address +
+                               ": Address already in use "
+                               "(tried for "),
+                     HasSubstr(": other ranks must reach this rank there; end the process that has "
+                               "this port, or give the ranks another one (MASTER_PORT")));
+}
+
+// Method: the port is held for a while, as by a job that was killed and has not ended yet.
+TEST(ByHand, APortThatIsStillHeldIsWaitedFor) {
+  os::Listener held = os::listen_on_loopback();
+  const std::vector<std::string> addresses = {held.address, testing::free_addresses(1).front()};
+  Outcomes outcomes(2);
+  std::thread first([&] { outcomes[0] = run_rank(options_for(0, addresses), sum_of_ranks); });
+  std::this_thread::sleep_for(milliseconds(300));
+  held = {};
+  outcomes[1] = run_rank(options_for(1, addresses), sum_of_ranks);
+  first.join();
+  expect_no_errors(outcomes);
 }
 
 }  // namespace

@@ -224,7 +224,8 @@ TEST_F(LauncherHosts, NameTheCauseWhereThePortIsTaken) {
   EXPECT_TRUE(first->wait_for("waiting at 10.77.0.1:7700"));
   const Result second = start(0, {"true"})->wait();
   EXPECT_EQ(second.exit_code, 126);
-  EXPECT_THAT(second.err, HasSubstr("10.77.0.1:7700: Address already in use: rotarun waits there"));
+  EXPECT_THAT(second.err, HasSubstr("10.77.0.1:7700: Address already in use (tried for 6 s): "
+                                    "rotarun waits there"));
   first->signal(SIGTERM);
   EXPECT_EQ(first->wait().exit_code, 143);
 }

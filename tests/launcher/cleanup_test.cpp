@@ -64,10 +64,12 @@ TEST_F(CleanUp, NamesWhatStillRunsWhenAllEndsWell) {
   const Result result = run_rotarun(script({"-np", "2"}, "setsid sleep 60 & exit 0"));
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.err, ::testing::StartsWith(
-                              "rotarun: the job has ended, and with it processes that still ran: "
-                              "sleep (pid "));
+                              "rotarun: the job has ended, and rotarun has ended processes that "
+                              "still ran: sleep (pid "));
   EXPECT_THAT(result.err, HasSubstr(") of rank 0"));
   EXPECT_THAT(result.err, HasSubstr(") of rank 1"));
+  EXPECT_THAT(result.err,
+              ::testing::EndsWith("; a rank should wait for its children before it ends\n"));
 }
 
 TEST_F(CleanUp, NamesNoProcessThatEndsWithItsRank) {

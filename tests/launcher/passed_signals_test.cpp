@@ -122,6 +122,15 @@ TEST_F(PassedSignals, EndARankThatDoesNotHandleThem) {
   const Result result = process.wait();
   EXPECT_EQ(result.exit_code, 128 + SIGUSR1);
   EXPECT_THAT(result.err, ::testing::StartsWith("rotarun: rank 0 (pid "));
+  EXPECT_THAT(result.err,
+              HasSubstr(") was killed by SIGUSR1: rotarun had passed SIGUSR1 on to all ranks, and "
+                        "this one does not handle it: handle it in the program, or make it a "
+                        "request to end by --stop-signal USR1\n"));
+}
+
+TEST_F(PassedSignals, AreNotBlamedIfTheSignalCameFromElsewhere) {
+  const Result result = run_rotarun(script({"-np", "1"}, "kill -USR1 $$"));
+  EXPECT_EQ(result.exit_code, 128 + SIGUSR1);
   EXPECT_THAT(result.err, HasSubstr(") was killed by SIGUSR1\n"));
 }
 

@@ -141,12 +141,34 @@ TEST_F(Start, StaysBelowALimitOfFileSizes) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
+// The command line is right, so rotarun does not send the user to --help.
+TEST_F(Start, CannotRunWhereALimitOfFileSizesLeavesNoRoom) {
+  for (const std::string kibibytes : {"10", "1000"}) {
+    const std::string command = "ulimit -f " + kibibytes + "; exec " + testing::rotarun_path();
+    const Result result = run({.arguments = {"/bin/bash", "-c", command + " -np 2 echo ran"}});
+    EXPECT_EQ(result.exit_code, 126);
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, HasSubstr("(ulimit -f) leaves no room for it: raise the limit, or use "
+                                      "--transport tcp"));
+    EXPECT_THAT(result.err, Not(HasSubstr("--help")));
+  }
+}
+
 #if !defined(ROTA_IS_SANITIZED)  // A sanitizer has more addresses than any limit allows.
 TEST_F(Start, StaysBelowALimitOfAddresses) {
   const std::string command = testing::rotarun_path() + " -np 2 " + kSum;
   const Result result = run({.arguments = {"/bin/sh", "-c", "ulimit -v 6000000; exec " + command}});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("rank 1 of 2 by rotarun -np 2: 3\n"));
+}
+
+// The arenas of both ranks, which each rank maps, take half of the 512 MB.
+TEST_F(Start, StaysBelowALowLimitOfAddresses) {
+  const std::string command = testing::rotarun_path() + " --verbose -np 2 " + kSum;
+  const Result result = run({.arguments = {"/bin/sh", "-c", "ulimit -v 500000; exec " + command}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("rank 1 of 2 by rotarun -np 2: 3\n"));
+  EXPECT_THAT(result.err, HasSubstr("an arena of 122 MiB for each rank, as ulimit -v allows"));
 }
 
 // rotarun chooses the size of the arenas, and does not know the limit that each rank sets.

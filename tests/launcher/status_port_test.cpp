@@ -235,7 +235,8 @@ TEST_F(StatusPort, EndsWith2WhereTheAddressIsTaken) {
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.out, "");
   EXPECT_THAT(result.err, HasSubstr("rotarun: --status-port " + taken.address + ": "));
-  EXPECT_THAT(result.err, HasSubstr("Address already in use"));
+  EXPECT_THAT(result.err, HasSubstr("Address already in use (tried for 6 s): end the process that "
+                                    "has this port, or give another one"));
   const std::string port = taken.address.substr(taken.address.find(':') + 1);
   EXPECT_THAT(run_rotarun({"--status-port", port, "-np", "1", "echo", "on"}).err,
               HasSubstr("--status-port " + taken.address + ": "));

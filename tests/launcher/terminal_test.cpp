@@ -1,58 +1,22 @@
 // Tests how rotarun behaves on a terminal: lines that it updates in place, Ctrl-C, suspension.
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "launcher/launched.h"
-#include "os/fd.h"
 #include "testing/own_ports.h"
+#include "testing/terminal.h"
 
 namespace rota::launcher {
 namespace {
 
 class OnTerminal : public Launched {};
 
-// A terminal of 120 columns: the test's end, and the end that a program gets.
-struct Terminal {
-  Terminal() : ours(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
-    EXPECT_EQ(::grantpt(ours.get()), 0);
-    EXPECT_EQ(::unlockpt(ours.get()), 0);
-    theirs = os::Fd(::open(::ptsname(ours.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
-    winsize window{};
-    window.ws_col = 120;
-    window.ws_row = 40;
-    EXPECT_EQ(::ioctl(theirs.get(), TIOCSWINSZ, &window), 0);
-    EXPECT_EQ(::fcntl(ours.get(), F_SETFL, O_NONBLOCK), 0);
-  }
-  std::string read_all() const {
-    std::string text;
-    char buffer[4096];
-    for (ssize_t count; (count = ::read(ours.get(), buffer, sizeof buffer)) > 0;) {
-      text.append(buffer, static_cast<std::size_t>(count));
-    }
-    return text;
-  }
-  void type(const std::string& keys) const {
-    EXPECT_EQ(::write(ours.get(), keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
-  }
-  // Reads until `text` has appeared on the screen, and returns the text on the screen.
-  std::string read_until(const std::string& text) const {
-    std::string screen;
-    for (int trial = 0; trial < 2000 && screen.find(text) == std::string::npos; ++trial) {
-      screen += read_all();
-      std::this_thread::sleep_for(milliseconds(5));
-    }
-    return screen;
-  }
-  os::Fd ours;
-  os::Fd theirs;
-};
+using testing::Terminal;
 
 testing::Command on_terminal(const Terminal& terminal, testing::Command command) {
   command.standard_output = terminal.theirs.get();

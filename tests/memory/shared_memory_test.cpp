@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 
@@ -15,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <rota/error.h>
 
@@ -75,8 +77,8 @@ std::size_t mapped_bytes() {
   return pages * page_bytes();
 }
 
-// A mapping begins at a certain place, so it needs more addresses while it is made. A process whose
-// addresses are limited (ulimit -v) has room for many mappings only if each gives them back.
+// A mapping begins at a certain place. If a try has found another place, its addresses are given
+// back: a process whose addresses are limited (ulimit -v) needs them for further mappings.
 TEST(SharedMemory, TakesNoMoreAddressesThanItsOwn) {
   for (const std::size_t page : {page_bytes(), 4 * page_bytes(), 16 * page_bytes()}) {
     const std::size_t before = mapped_bytes();
@@ -88,6 +90,29 @@ TEST(SharedMemory, TakesNoMoreAddressesThanItsOwn) {
       mapping.bytes().front() = mapping.bytes().back() = std::byte{7};
     }
     EXPECT_LT(mapped_bytes(), before + 32 * kMiB);
+  }
+}
+
+// Arenas may take all of the addresses that are left, so each needs no more than its own, even for
+// a moment. Method: the limit leaves less than the 256 MiB between two places.
+TEST(SharedMemory, IsAtItsPlaceEvenIfFewAddressesAreLeft) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  const std::size_t place = 17 * page_bytes();
+  SharedMapping first;
+  SharedMapping second;
+  const rlimit low{mapped_bytes() + 164 * kMiB, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &low), 0);
+  const auto error = rota::testing::error_of([&] {
+    first = SharedMapping(make_shared_memory("first", 32 * kMiB), place);
+    second = SharedMapping(make_shared_memory("second", 32 * kMiB), 2 * place);
+  });
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+  ASSERT_FALSE(error) << error->what();
+  if constexpr (sizeof(void*) == 8) {
+    constexpr std::size_t kStep = std::size_t{1} << 28;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first.bytes().data()) % kStep, place);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(second.bytes().data()) % kStep, 2 * place);
   }
 }
 
@@ -104,6 +129,23 @@ TEST(SharedMemory, BeginsAtItsPlaceInWholePages) {
       EXPECT_EQ(address % (std::size_t{1} << 28), place) << "pages of " << page;
       mapping.bytes().front() = mapping.bytes().back() = std::byte{7};
     }
+  }
+}
+
+// Small mappings leave gaps below 256 MiB, in which the system finds room at wrong places.
+TEST(SharedMemory, OfManySmallArenasBeginsAtItsPlaces) {
+  constexpr std::size_t kStep = std::size_t{1} << 28;
+  std::vector<SharedMapping> mappings;
+  for (std::size_t i = 0; i < 20; ++i) {
+    const std::size_t place = 17 * i * page_bytes();
+    mappings.emplace_back(make_shared_memory("test", 2 * kMiB), place);
+    const auto address = reinterpret_cast<std::uintptr_t>(mappings.back().bytes().data());
+    if (sizeof(void*) == 8) EXPECT_EQ(address % kStep, place) << "mapping " << i;
+    mappings.back().bytes().back() = static_cast<std::byte>(i);
+  }
+  for (std::size_t i = 0; i < mappings.size(); ++i) {
+    EXPECT_EQ(mappings[i].bytes().front(), std::byte{0}) << "mapping " << i;
+    EXPECT_EQ(mappings[i].bytes().back(), static_cast<std::byte>(i));
   }
 }
 

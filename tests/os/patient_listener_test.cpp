@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <string>
+
+#include "testing/error_of.h"
 
 namespace rota::os {
 namespace {
@@ -35,10 +38,14 @@ TEST(PatientListener, GivesUpWhenThePortStaysHeld) {
   const SignalWatch signals(kRequests, kNotices);
   const Listener held = listen_on_loopback();
   const base::TimePoint start = base::Clock::now();
-  EXPECT_THROW(listen_patiently([&] { return listen_on(parse_address(held.address)); }, signals,
-                                milliseconds(120)),
-               AddressInUse);
+  const auto listen = [&] { return listen_on(parse_address(held.address)); };
+  const auto error =
+      rota::testing::error_of([&] { listen_patiently(listen, signals, milliseconds(120)); });
   EXPECT_GE(base::Clock::now() - start, milliseconds(120));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(std::string(error->what()),
+            "bind to " + held.address + ": Address already in use (tried for 0.12 s)");
+  EXPECT_THROW(listen_patiently(listen, milliseconds(120)), AddressInUse);
 }
 
 // The address is one of those for documentation, which no host has.

@@ -81,8 +81,7 @@ bool names_limit_of_processes() {
     if (fork_process() == 0) ::_exit(0);
   });
   const std::string text = error ? error->what() : "";
-  return is_limited &&
-         text.find("may have 1 processes and threads (ulimit -u)") != std::string::npos;
+  return is_limited && text.find("may have 1 process or thread (ulimit -u)") != std::string::npos;
 }
 
 TEST(SystemError, OfAForkNamesTheLimitOfProcesses) {

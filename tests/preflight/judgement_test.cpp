@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
              "1.0 GiB free on a, c; none on b: rota itself does not use"},
         Case{"little shared memory",
              [](Inspection& seen) { facts_of(seen, 1).shared_memory_bytes = 0; }, Verdict::kFine,
-             "/dev/shm", "0.0 GiB free on b"},
+             "/dev/shm", "0.0 MiB free on b"},
         Case{"a clock that is wrong", [](Inspection& seen) { seen.hosts[2].clock_ahead = -3.25; },
              Verdict::kFine, "clocks", "c is 3.2 s behind a's clock"},
         Case{"a clock that is nearly right",
@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
                facts_of(seen, 1).address_limit = 3 << 20;
                seen.options = launcher::parse_options({"--transport", "tcp", "train"});
              },
-             Verdict::kFine, "limits", "0.0 GiB (ulimit -v)"},
+             Verdict::kFine, "limits", "3.0 MiB (ulimit -v)"},
         Case{"short files", [](Inspection& seen) { facts_of(seen, 2).file_size_limit = kGiB; },
              Verdict::kDegraded, "limits", "c: each of the 2 ranks can share at most 1024 MiB: "},
         Case{"no files", [](Inspection& seen) { facts_of(seen, 2).file_size_limit = 1000; },
@@ -160,6 +160,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"few processes", [](Inspection& seen) { facts_of(seen, 0).process_limit = 5; },
              Verdict::kUnusable, "limits",
              "a: this user may have 5 processes (ulimit -u), but this job needs 6: raise"},
+        Case{"one process", [](Inspection& seen) { facts_of(seen, 0).process_limit = 1; },
+             Verdict::kUnusable, "limits", "a: this user may have 1 process (ulimit -u), but"},
         Case{"just enough processes", [](Inspection& seen) { facts_of(seen, 0).process_limit = 6; },
              Verdict::kFine, "limits", "processes: 6 (-u) on a; "},
         Case{"two limits, of which one is worse",

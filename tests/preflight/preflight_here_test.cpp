@@ -86,6 +86,10 @@ TEST(PreflightHere, FindsFewAddresses) {
   EXPECT_THAT(low.out, HasSubstr("\nlimits    degraded  addresses: 3.8 GiB (ulimit -v)"));
   EXPECT_THAT(low.out, HasSubstr(": each of the 2 ranks can share at most 976 MiB: for more, "
                                  "raise ulimit -v\n"));
+  const Result lower = run_with_limits("-v 400000", "-np 2 --preflight true");
+  EXPECT_EQ(lower.exit_code, 10) << lower.out;
+  EXPECT_THAT(lower.out, HasSubstr("\nlimits    degraded  addresses: 390.6 MiB (ulimit -v)"));
+  EXPECT_THAT(lower.out, HasSubstr(": each of the 2 ranks can share at most 97 MiB: for more"));
 }
 #endif
 

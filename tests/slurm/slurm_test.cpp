@@ -16,6 +16,7 @@
 #include "testing/own_ports.h"
 #include "testing/paths.h"
 #include "testing/process.h"
+#include "testing/terminal.h"
 #include "training/temporary_folder.h"
 
 namespace rota {
@@ -74,11 +75,16 @@ class Slurm : public ::testing::Test {
     if (!Cluster::obstacle().empty()) GTEST_SKIP() << Cluster::obstacle();
   }
 
-  static Result run(std::vector<std::string> arguments, std::vector<std::string> variables = {}) {
+  static testing::Command slurm_command(std::vector<std::string> arguments,
+                                        std::vector<std::string> variables = {}) {
     variables.push_back("SLURM_CONF=" + Cluster::folder() + "/slurm.conf");
     variables.insert(variables.begin(), "/usr/bin/env");
     arguments.insert(arguments.begin(), variables.begin(), variables.end());
-    return testing::run({.arguments = std::move(arguments)});
+    return {.arguments = std::move(arguments)};
+  }
+
+  static Result run(std::vector<std::string> arguments, std::vector<std::string> variables = {}) {
+    return testing::run(slurm_command(std::move(arguments), std::move(variables)));
   }
 
   // Returns the output lines of all tasks of a step, in alphabetical order.
@@ -298,15 +304,26 @@ TEST_F(Slurm, AsksForAKeyBetweenNodesThatHaveNoStore) {
               ElementsAre("mean of ranks: 1"));
 }
 
-// srun --pty gives a shell in task 0. The other tasks are shells, which end without an input.
+// srun --pty gives task 0 a terminal. The other tasks are shells, which end without an input.
+// Method: the shell gets its commands on its command line, because a terminal repeats what is
+// typed.
 TEST_F(Slurm, SaysInAShellOfAStepThatTheOtherTasksAreAwaited) {
-  const Result result =
-      run(srun({"-n2", "-N1"}, {"sh", "-c",
-                                "[ $SLURM_PROCID = 0 ] || exit 0; " + testing::rotarun_path() +
-                                    " --join-timeout 1 true; echo $?; exec " +
-                                    testing::rotarun_path() + " --this-host -np 1 echo alone"}));
-  EXPECT_EQ(result.out, "200\nalone\n") << result.err;
-  EXPECT_THAT(result.err, HasSubstr("; the hosts are the tasks of Slurm step "));
+  const testing::Terminal terminal;
+  testing::Command shell = slurm_command(
+      srun({"-n2", "-N1", "--pty"},
+           {"sh", "-c",
+            "[ $SLURM_PROCID = 0 ] || exit 0; tty -s && echo terminal; " + testing::rotarun_path() +
+                " --join-timeout 1 true; echo code $?; exec " + testing::rotarun_path() +
+                " --this-host -np 1 echo alone"}));
+  shell.standard_input = shell.standard_output = terminal.theirs.get();
+  testing::Process process(std::move(shell));
+  const std::string screen = terminal.read_until("alone\r\n");
+  const Result result = process.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(screen, HasSubstr("terminal\r\n"));
+  EXPECT_THAT(screen, HasSubstr("; the hosts are the tasks of Slurm step "));
+  EXPECT_THAT(screen, HasSubstr("code 200\r\n"));
+  EXPECT_THAT(screen, HasSubstr("alone\r\n"));
 }
 
 // Slurm sends the signal to the batch script, which rotarun has replaced, 10 to 40 seconds after

@@ -59,8 +59,7 @@ class OtherOptions : public ::testing::Test {
     options.epochs = epochs;
     options.batch_size = 10;
     options.session.checkpoints.folder = folder_.path() / "run";
-    Trainer<float> trainer(communicator, Model<float>({6, 6, 1}, {dense(4)}), training, test,
-                           options);
+    Trainer<float> trainer(communicator, Model<float>({6, 6, 1}, layers_), training, test, options);
     Beginning hook;
     trainer.add_hook(hook);
     if (prepare) prepare(trainer, communicator.rank());
@@ -68,8 +67,19 @@ class OtherOptions : public ::testing::Test {
     return hook.begin;
   }
 
+  std::vector<Layer> layers_ = {dense(4)};
   testing::TemporaryFolder folder_;
 };
+
+TEST_F(OtherOptions, AnotherRateOfADropoutIsTakenAndNamed) {
+  layers_ = {dense(4), dropout(0.25)};
+  train(1, kTest);
+  layers_ = {dense(4), dropout(0.5)};
+  const BeginReport begin = train(2, kTest);
+  EXPECT_FALSE(begin.fresh);
+  EXPECT_THAT(begin.note, HasSubstr("model was 6 × 6 × 1, dense 4, dropout 0.25 and is 6 × 6 × 1, "
+                                    "dense 4, dropout 0.5"));
+}
 
 TEST_F(OtherOptions, AnotherTestSetIsTakenAndNamed) {
   EXPECT_TRUE(train(1, kTest).fresh);

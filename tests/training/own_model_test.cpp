@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include <rota/trainer.h>
@@ -77,6 +78,31 @@ TEST(OwnModel, TakesAStepToTheMeanOverTheSamplesOfAllRanks) {
     EXPECT_EQ(errors.absolute, 3 + 2 + 2);
     EXPECT_EQ(errors.samples, 3u);
     EXPECT_EQ(replica.sum_over_world(replica.evaluate({4})).absolute, 3);
+  });
+}
+
+// A model with a number that is no parameter, and that it tells the other ranks.
+class Rated : public Level {
+ public:
+  explicit Rated(double rate) : rate_(rate) {}
+  std::string settings() const { return "rate " + std::to_string(static_cast<int>(100 * rate_)); }
+
+ private:
+  double rate_;
+};
+
+TEST(OwnModel, IsRefusedIfItsSettingsDiffer) {
+  const auto outcomes = testing::outcomes_of_ranks(3, [](Communicator& communicator) {
+    Replica<double, Rated>(communicator, Rated(communicator.rank() == 2 ? 0.5 : 0.25), kHalfWay);
+  });
+  for (const std::exception_ptr& outcome : outcomes) {
+    const Error error = testing::error_of(outcome);
+    EXPECT_EQ(error.code(), ErrorCode::kMismatch);
+    EXPECT_THAT(error.what(),
+                ::testing::HasSubstr("rank 2 has model rate 50, but rank 0 has model rate 25"));
+  }
+  testing::on_every_rank(3, [](Communicator& communicator) {
+    Replica<double, Rated>(communicator, Rated(0.25), kHalfWay);
   });
 }
 

@@ -206,6 +206,48 @@ TEST(Replica, RefusesOtherClippingOnEveryRank) {
       "rank 2 has largest gradient norm 1, but rank 0 has largest gradient norm 0.5");
 }
 
+// Method: the parameters of both models have the same names and shapes.
+void expect_other_settings(const Model<float>& usual, const Model<float>& odd) {
+  ASSERT_EQ(usual.parameters().size(), odd.parameters().size());
+  expect_mismatch(
+      [&](Communicator& communicator) {
+        const Model<float>& model = is_odd(communicator) ? odd : usual;
+        const std::vector<Layer> layers(model.layers().begin(), model.layers().end());
+        Replica<float>(communicator, Model<float>(model.input_shape(), layers), {});
+      },
+      "rank 2 has model " + odd.settings() + ", but rank 0 has model " + usual.settings());
+}
+
+TEST(Replica, RefusesLayersWithOtherNumbersOnEveryRank) {
+  const auto dropping = [](double rate) {
+    return Model<float>({6, 6, 1}, {dense(8), dropout(rate), dense(4)});
+  };
+  EXPECT_EQ(dropping(0.5).settings(), "6 × 6 × 1, dense 8, dropout 0.5, dense 4");
+  expect_other_settings(dropping(0.5), dropping(0.25));
+  expect_other_settings(dropping(0.1), dropping(0.1 + 1e-16));
+  const auto pooled = [](std::size_t window) {  // To one pixel.
+    return Model<float>({6, 6, 1}, {max_pool(window), dense(4)});
+  };
+  expect_other_settings(pooled(4), pooled(5));
+}
+
+TEST(Replica, RefusesOtherLayersAndImagesOnEveryRank) {
+  expect_other_settings(Model<float>({6, 6, 1}, {dense(8), relu(), dense(4)}),
+                        Model<float>({6, 6, 1}, {dense(8), sigmoid(), dense(4)}));
+  expect_other_settings(Model<float>({6, 6, 1}, {dense(8), dense(4)}),
+                        Model<float>({6, 6, 1}, {dense(8), dense(4), dropout(0.5)}));
+  expect_other_settings(Model<float>({6, 6, 1}, {convolution(2, 3), dense(4)}),
+                        Model<float>({4, 9, 1}, {convolution(2, 3), dense(4)}));
+}
+
+// The first parameters are those of rank 0, so it makes no difference how a rank would draw them.
+TEST(Replica, TakesOtherInitializers) {
+  on_every_rank(3, [](Communicator& communicator) {
+    const Initializer initializer = is_odd(communicator) ? Initializer::kGlorot : Initializer::kHe;
+    Replica<float>(communicator, Model<float>({6, 6, 1}, {dense(4, initializer)}), {});
+  });
+}
+
 TEST(Replica, RefusesAnythingElseThatWasToBeAgreedOn) {
   expect_mismatch(
       [](Communicator& communicator) {

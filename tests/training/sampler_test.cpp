@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include <rota/error.h>
@@ -183,11 +184,11 @@ TEST(Sampler, RefusesBatchesThatNoRankCanFill) {
       refusal_of(60000, 30001, {1, 2}),
       "batch size 30001: expected 1 to 30000, a rank's share of 60000 samples in a world of 2");
   EXPECT_EQ(refusal_of(60000, 30000, {1, 2}), "accepted");
-  for (const std::size_t sample_count : {0U, 1U, 3U}) {
-    EXPECT_EQ(refusal_of(sample_count, 1, {0, 4}),
-              "a data set of " + std::to_string(sample_count) +
-                  " samples is too small for a world of 4, as each rank needs a sample: start "
-                  "fewer ranks, or take more samples");
+  for (const std::string count : {"0 samples", "1 sample", "3 samples"}) {
+    EXPECT_EQ(refusal_of(std::stoul(count), 1, {0, 4}),
+              "a data set of " + count +
+                  " is too small for a world of 4, as each rank needs a sample: start fewer ranks, "
+                  "or take more samples");
   }
   EXPECT_EQ(refusal_of(4, 1, {3, 4}), "accepted");
 }

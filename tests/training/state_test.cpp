@@ -211,9 +211,9 @@ TEST(StateRefusal, NamesBothModels) {
   EXPECT_EQ(refusal(states_of({})), "accepted");
   EXPECT_THAT(
       refusal(states_of({.units = 9})),
-      HasSubstr("the state does not fit: it has model/0.dense.weights [36, 9] of float32 "
-                "in 1296 bytes, but this training run has model/0.dense.weights [36, 512] of "
-                "float32 in 73728 bytes"));
+      HasSubstr("the state does not fit: it has model 6 × 6 × 1, dense 9, relu, dropout 0.25, "
+                "dense 4, but this training run has model 6 × 6 × 1, dense 512, relu, dropout "
+                "0.25, dense 4"));
 }
 
 TEST(StateRefusal, NamesBothOptimizers) {

@@ -109,6 +109,9 @@ class ROTA_EXPORT Model {
   std::size_t classes() const noexcept;
   ImageShape input_shape() const noexcept;
   std::span<const Layer> layers() const noexcept;
+  // Returns the shape of the input and all layers with their numbers, such as "6 × 6 × 1, dense 8,
+  // dropout 0.5, dense 4". A Replica compares this text between ranks.
+  std::string settings() const;
   MemoryKind memory() const noexcept;
   // Returns the stream on which a model on a device puts all its work.
   cuda::On stream() const noexcept;

@@ -31,11 +31,11 @@ class ROTA_EXPORT Replica {
   // every rank the initial parameters of rank 0. `communicator` is borrowed, and must outlive this
   // object. If the model computes on a device, its parameters and gradients are there. Collective:
   // every rank must make a Replica, and some may be on devices. Throws Error kMismatch on every
-  // rank if ranks disagree on parameters, optimizer, clipping, buckets or options.agreements; the
-  // text shows both sides. Throws kInvalidArgument for wrong options, and what collectives throw.
+  // rank if ranks disagree on parameters, the model's settings (its layers and their numbers),
+  // optimizer, clipping, buckets or options.agreements; the text shows both sides. Throws
+  // kInvalidArgument for wrong options, and what collectives throw.
   Replica(Communicator& communicator, M model, const ReplicaOptions& options)
-      : core_(communicator, model.parameters(), options, device_stream_of(model)),
-        model_(std::move(model)) {
+      : core_(communicator, model, options), model_(std::move(model)) {
     for (std::size_t index = 0; index < model_.parameters().size(); ++index) bind(index);
     model_.initialize(options.seed);
     core_.share_parameters();

@@ -18,6 +18,7 @@
 #include <rota/optimizer.h>
 #include <rota/safetensors.h>
 #include <rota/step_guard.h>
+#include <rota/trainable.h>
 #include <rota/training_state.h>
 
 namespace rota {
@@ -60,10 +61,15 @@ template <class T>
 class ROTA_EXPORT ReplicaCore {
  public:
   // Compares the facts on which ranks must agree, but leaves the parameters to share_parameters().
-  // In all other respects, works like the constructor of Replica. `stream` is the one on which a
-  // model on a device computes.
+  // In all other respects, works like the constructor of Replica. `settings` are those of the
+  // model, see <rota/trainable.h>. `stream` is the one on which a model on a device computes.
   ReplicaCore(Communicator& communicator, std::span<const ParameterInfo> parameters,
-              const ReplicaOptions& options, const std::optional<cuda::On>& stream = {});
+              const ReplicaOptions& options, const std::string& settings = {},
+              const std::optional<cuda::On>& stream = {});
+  template <Trainable M>
+  ReplicaCore(Communicator& communicator, const M& model, const ReplicaOptions& options)
+      : ReplicaCore(communicator, model.parameters(), options, settings_of(model),
+                    device_stream_of(model)) {}
   ~ReplicaCore();
   ReplicaCore(const ReplicaCore&) = delete;
   ReplicaCore& operator=(const ReplicaCore&) = delete;

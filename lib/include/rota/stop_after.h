@@ -44,7 +44,8 @@ class ROTA_EXPORT BasicStopAfter : public BasicTrainingHook<S> {
     if (options_.samples > 0 && samples >= options_.samples) this->ask_to_stop(done_samples());
   }
   std::string done_samples() const {
-    return std::to_string(options_.samples) + " samples are done";
+    const bool is_one = options_.samples == 1;
+    return std::to_string(options_.samples) + (is_one ? " sample is done" : " samples are done");
   }
 
   StopAfterOptions options_;

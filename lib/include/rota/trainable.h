@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -56,6 +57,19 @@ concept Trainable = OneOf<typename M::Element, float, double> && std::movable<M>
   model.backward(gradient_ready, Gradients::kAdd);
   { model.evaluate(batch) } -> std::same_as<typename M::ScoreType>;
 };
+
+// Returns what the model says of itself by a function `settings`, as rota::Model has it: what it
+// computes with besides its parameters, such as the rate of a dropout. Ranks compare this text, and
+// checkpoints keep it. Returns an empty text if the model has no such function.
+template <Trainable M>
+std::string settings_of(const M& model) {
+  if constexpr (requires {
+                  { model.settings() } -> std::convertible_to<std::string>;
+                }) {
+    return model.settings();
+  }
+  return {};
+}
 
 // A model that may compute on a device, as rota::Model may. If bind() also takes an event, as that
 // of rota::Model does, the gradient of the last parameter must be final first, and the gradient of

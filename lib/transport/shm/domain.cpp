@@ -11,6 +11,7 @@
 
 #include "base/arena_size.h"
 #include "base/assert.h"
+#include "base/counted.h"
 #include "os/host.h"
 
 namespace rota::transport::shm {
@@ -33,7 +34,7 @@ Domain::Domain(std::vector<os::Fd> arenas, std::size_t page_bytes) : page_bytes_
     if (mappings_.back().bytes().size() <= payload_offset(arenas.size(), page_bytes)) {
       throw Error(ErrorCode::kInvalidArgument,
                   "a shared arena of " + std::to_string(mappings_.back().bytes().size()) +
-                      " bytes is too small for " + std::to_string(arenas.size()) + " ranks");
+                      " bytes is too small for " + base::counted_ranks(arenas.size()));
     }
   }
 }

@@ -243,7 +243,9 @@ TEST(Options, RefuseTimesThatAreNone) {
 TEST(Options, TakeOneOfTwoStopSignals) {
   EXPECT_EQ(parse_options({"--stop-signal", "USR1", "p"}).stop_signal, SIGUSR1);
   EXPECT_EQ(parse_options({"--stop-signal=USR2", "p"}).stop_signal, SIGUSR2);
-  for (const std::string text : {"TERM", "SIGUSR1", "usr1", "10"}) {
+  EXPECT_EQ(parse_options({"--stop-signal", "SIGUSR1", "p"}).stop_signal, SIGUSR1);
+  EXPECT_EQ(parse_options({"--stop-signal", "SIGUSR2", "p"}).stop_signal, SIGUSR2);
+  for (const std::string text : {"TERM", "SIGTERM", "SIG", "SIGSIGUSR1", "usr1", "10"}) {
     EXPECT_THAT(refusal_of({"--stop-signal", text, "p"}),
                 HasSubstr("--stop-signal " + text + ": the value must be one of USR1, USR2"));
   }

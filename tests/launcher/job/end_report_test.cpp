@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <rota/error.h>
+
 #include "launcher/plan/job_plan.h"
 
 namespace rota::launcher {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -161,7 +164,7 @@ TEST(JobPlan, KeepsArenasBelowTheLimitOfFiles) {
   facts.file_size_limit = 100'000'000;
   EXPECT_EQ(make_plan(parse_options({"p"}), facts, no_cores).arena_bytes, 95U * 1024 * 1024);
   facts.file_size_limit = 1000;
-  EXPECT_THROW(make_plan(parse_options({"p"}), facts, no_cores), UsageError);
+  EXPECT_THROW(make_plan(parse_options({"p"}), facts, no_cores), Error);
   EXPECT_NO_THROW(make_plan(parse_options({"--transport", "tcp", "p"}), facts, no_cores));
 }
 
@@ -176,7 +179,7 @@ TEST(JobPlan, KeepsArenasBelowTheLimitOfAddresses) {
       plan.why,
       Contains(StartsWith("an arena of 95 MiB for each rank, as ulimit -v allows no more; ")));
   facts.address_limit = 8 * 1024 * 1024 - 1;
-  EXPECT_THROW(make_plan(options, facts, no_cores), UsageError);
+  EXPECT_THROW(make_plan(options, facts, no_cores), Error);
   EXPECT_NO_THROW(
       make_plan(parse_options({"-np", "4", "--transport", "tcp", "p"}), facts, no_cores));
 }
@@ -197,15 +200,18 @@ TEST(JobPlan, RefusesAWorldWhoseTableIsTooLong) {
       make_plan(parse_options({"-np", count, "--transport", "tcp", "p"}), facts, no_cores);
       return "";
     } catch (const UsageError& error) {
+      return std::string("usage: ") + error.what();
+    } catch (const Error& error) {
       return error.what();
     }
   };
   EXPECT_EQ(refusal("1000"), "");
-  EXPECT_THAT(refusal("4096"), HasSubstr("--np 4096: a table of that many ranks takes"));
+  EXPECT_THAT(refusal("4096"), StartsWith("usage: --np 4096: a table of that many ranks takes"));
   EXPECT_THAT(refusal("4096"), HasSubstr("give the hosts shorter names"));
   facts.file_size_limit = 100'000;
   EXPECT_EQ(refusal("10"), "");
-  EXPECT_THAT(refusal("1000"), HasSubstr("(ulimit -f): raise the limit"));
+  EXPECT_THAT(refusal("1000"),
+              AllOf(StartsWith("--np 1000: "), HasSubstr("(ulimit -f): raise the limit")));
 }
 
 }  // namespace

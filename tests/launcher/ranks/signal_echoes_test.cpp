@@ -25,6 +25,14 @@ TEST(SignalEchoes, AreNotSignalsThatComeAgainByOneWay) {
   EXPECT_FALSE(echoes.is_echo(SIGUSR1, "host 1", time(3)));
 }
 
+TEST(SignalEchoes, KnowWhichSignalsHaveCome) {
+  SignalEchoes echoes;
+  EXPECT_FALSE(echoes.has_come(SIGUSR1));
+  echoes.is_echo(SIGUSR1, "direct", time(0));
+  EXPECT_TRUE(echoes.has_come(SIGUSR1));
+  EXPECT_FALSE(echoes.has_come(SIGUSR2));
+}
+
 TEST(SignalEchoes, AreNotOtherSignals) {
   SignalEchoes echoes;
   EXPECT_FALSE(echoes.is_echo(SIGUSR1, "guard", time(0)));
