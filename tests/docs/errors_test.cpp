@@ -94,7 +94,6 @@ TEST(ErrorsPage, QuotesInvalidArgument) {
                 ErrorCode::kInvalidArgument);
 }
 
-// A process that a rank starts has the rank's variable, but nothing at that descriptor.
 TEST(ErrorsPage, QuotesTheMessageOfOneOfSeveral) {
   CommunicatorOptions options;
   options.one_of_several = "WORLD_SIZE is 4";
@@ -109,6 +108,7 @@ TEST(ErrorsPage, QuotesTheRefusalOfAFork) {
   expect_quoted({ErrorCode::kInvalidArgument, *said}, ErrorCode::kInvalidArgument);
 }
 
+// A process that a rank starts has the rank's variable, but nothing at that descriptor.
 TEST(ErrorsPage, QuotesTheRefusalOfAProcessThatARankStarts) {
   CommunicatorOptions options;
   options.rendezvous_fd = 99;
