@@ -121,6 +121,8 @@ Connector::State Connector::fail(const std::string& why, base::TimePoint now) {
 Connector::State Connector::fail_as_told(base::TimePoint now) {
   fail(handshake_->why(), now);
   verdict_ = handshake_->verdict();
+  const bool has_looked = verdict_ != Verdict::kNone && verdict_ != Verdict::kCrowded;
+  if (has_looked) last_answer_ = {verdict_, why_};
   return State::kCalling;
 }
 

@@ -19,6 +19,12 @@ class Connector {
  public:
   enum class State : std::uint8_t { kCalling, kDone, kRefused };
 
+  // Why a peer that was reached has not let this side in.
+  struct Answer {
+    Verdict verdict = Verdict::kNone;
+    std::string why;
+  };
+
   // `address` is "host:port". A name is resolved at each attempt, and all its addresses are tried.
   Connector(std::string address, Credentials own, const Identity& identity,
             names::Options names = {});
@@ -34,6 +40,14 @@ class Connector {
   // verdict.
   const std::string& why() const noexcept { return why_; }
   Verdict verdict() const noexcept { return verdict_; }
+
+  // last_answer() returns the last answer of a peer that has looked at the call; empty if there was
+  // none. A peer whose port is crowded has not looked. A later obstacle, such as that the peer is
+  // gone, explains less: explanation() returns the reason of the last answer, or else why().
+  const std::optional<Answer>& last_answer() const noexcept { return last_answer_; }
+  const std::string& explanation() const noexcept {
+    return last_answer_ ? last_answer_->why : why_;
+  }
 
   // The next three functions require state kDone. The stream can be taken only once.
   Stream take_stream() noexcept { return std::move(stream_); }
@@ -59,6 +73,7 @@ class Connector {
   std::size_t nameless_count_ = 0;  // Attempts in a row, up to the latest, that found no address.
   std::string why_;
   Verdict verdict_ = Verdict::kNone;
+  std::optional<Answer> last_answer_;
 };
 
 }  // namespace rota::auth

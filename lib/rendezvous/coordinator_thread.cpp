@@ -149,6 +149,7 @@ std::unique_ptr<Connection> call_coordinator(const std::vector<std::string>& add
                                              base::TimePoint deadline) {
   const base::TimePoint start = Clock::now();
   const std::string rank = "rank " + std::to_string(identity.from);
+  std::optional<auth::Connector::Answer> answer;  // The last answer of rank 0, if any.
   std::string where;
   std::string why;
   os::PollSet none;
@@ -159,12 +160,16 @@ std::unique_ptr<Connection> call_coordinator(const std::vector<std::string>& add
     if (state == State::kDone) {
       return std::make_unique<RemoteConnection>(call.take_stream(), call.session_keys());
     }
-    const bool is_over = Clock::now() >= deadline;
-    if (state == State::kRefused || (is_over && call.verdict() == auth::Verdict::kNotNow)) {
-      throw Error(ErrorCode::kMismatch, "rank 0 does not let " + rank + " in: " + call.why(), 0);
+    if (call.last_answer() || !answer) {
+      answer = call.last_answer();
+      where = address;
+      why = call.explanation().empty() ? "it does not answer" : call.explanation();
     }
-    where = address;
-    why = call.why().empty() ? "it does not answer" : call.why();
+    const bool is_over = Clock::now() >= deadline;
+    const bool was_not_now = answer && answer->verdict == auth::Verdict::kNotNow;
+    if (state == State::kRefused || (is_over && was_not_now)) {
+      throw Error(ErrorCode::kMismatch, "rank 0 does not let " + rank + " in: " + why, 0);
+    }
     const bool were_all = (turn + 1) % addresses.size() == 0;
     if (were_all && !is_over) none.wait(std::min(deadline, Clock::now() + kPauseAfterAll));
   }

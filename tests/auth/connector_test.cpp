@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "auth/acceptor.h"
@@ -104,6 +105,39 @@ TEST_F(CallTest, AsksAgainWhereNobodyAnswers) {
   EXPECT_EQ(call.advance(start + milliseconds(5100)), Connector::State::kCalling);
   EXPECT_EQ(call.why(), "it does not answer");
   EXPECT_TRUE(is_pausing(call));
+}
+
+// The peer says that it holds another key, and then ends. Until the deadline of the call, its port
+// refuses connections: this must not hide what the peer has said.
+TEST_F(CallTest, RemembersTheAnswerOfAPeerThatIsGone) {
+  Connector stranger("127.0.0.1:" + port(), random_key(), {.from = 1}, options());
+  const TimePoint end = Clock::now() + std::chrono::seconds(20);
+  while (!stranger.last_answer() && Clock::now() < end) {
+    advance(stranger, Clock::now() + milliseconds(20));
+  }
+  ASSERT_TRUE(stranger.last_answer());
+  EXPECT_EQ(stranger.last_answer()->verdict, Verdict::kOtherKey);
+  listener_.socket.reset();
+  while (!stranger.why().starts_with("Connection refused") && Clock::now() < end) {
+    ASSERT_EQ(stranger.advance(Clock::now()), Connector::State::kCalling);
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  EXPECT_EQ(stranger.why(), "Connection refused");
+  EXPECT_EQ(stranger.verdict(), Verdict::kNone);
+  EXPECT_EQ(stranger.last_answer()->verdict, Verdict::kOtherKey);
+  EXPECT_EQ(stranger.explanation(), kHasOtherKey);
+}
+
+TEST_F(CallTest, ExplainsByTheLastObstacleWithoutAnAnswer) {
+  Connector number = call("127.0.0.1");
+  listener_.socket.reset();
+  const TimePoint end = Clock::now() + std::chrono::seconds(20);
+  while (number.why().empty() && Clock::now() < end) {
+    ASSERT_EQ(number.advance(Clock::now()), Connector::State::kCalling);
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  EXPECT_FALSE(number.last_answer());
+  EXPECT_EQ(number.explanation(), "Connection refused");
 }
 
 TEST_F(CallTest, AsksNobodyForANumber) {

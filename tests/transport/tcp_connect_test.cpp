@@ -14,6 +14,7 @@
 
 #include <rota/error.h>
 
+#include "auth/acceptor.h"
 #include "auth/handshake_io.h"
 #include "os/listener.h"
 #include "os/poll_set.h"
@@ -252,6 +253,24 @@ TEST_F(TcpConnectTest, SaysWhatWasInTheWay) {
   addresses_[1] = "255.255.255.255:1";
   EXPECT_THAT(complaint_of([&] { connect(0, std::chrono::milliseconds(300)); }),
               HasSubstr("rank 1 at 255.255.255.255:1: "));
+}
+
+// Rank 1 holds another key, and is gone at the deadline.
+TEST_F(TcpConnectTest, SaysWhatAPeerHasAnsweredThatIsGone) {
+  listen(2);
+  std::thread rank_1([&] {
+    auth::Acceptor other({.key = auth::random_key(), .listener = listeners_[1].socket.get()},
+                         [](const auth::Identity&) { return auth::Admission(); });
+    const auto end = Clock::now() + std::chrono::seconds(10);
+    while (other.last_complaint().empty() && Clock::now() < end) {
+      EXPECT_TRUE(other.receive(Clock::now()).empty());
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    listeners_[1].socket.reset();
+  });
+  EXPECT_THAT(complaint_of([&] { connect(0, std::chrono::seconds(2)); }),
+              HasSubstr("rank 1 at " + addresses_[1] + ": it holds another key"));
+  rank_1.join();
 }
 
 // Method: the first connections to rank 1 are accepted and closed. A rank also closes connections

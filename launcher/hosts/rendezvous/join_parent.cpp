@@ -35,36 +35,24 @@ std::string obstacle_of(const auth::Connector& call) {
   return call.why().empty() ? "it does not answer" : call.why();
 }
 
-// The last answer of a parent that could be reached. A later obstacle, such as that the parent is
-// gone, explains less.
-struct LastWord {
-  int code = 0;
-  std::string why;
-};
-
-std::optional<LastWord> word_of(const auth::Connector& call) {
-  switch (call.verdict()) {
-    case auth::Verdict::kNone:
-    case auth::Verdict::kAccepted:
-    case auth::Verdict::kCrowded:  // Too many strangers: the parent has not seen this host.
-      return std::nullopt;
-    case auth::Verdict::kNotNow:
-      return LastWord{kExitIncomplete, call.why()};
+// Returns the exit code of a host that its parent did not let in.
+int exit_code_for(auth::Verdict verdict) {
+  switch (verdict) {
+    case auth::Verdict::kOtherKey:
+      return kExitKey;
     case auth::Verdict::kNever:
     case auth::Verdict::kOneEncrypts:
-      return LastWord{kExitSpecification, call.why()};
-    case auth::Verdict::kOtherKey:
-      return LastWord{kExitKey, call.why()};
+      return kExitSpecification;
+    default:
+      return kExitIncomplete;
   }
-  return std::nullopt;
 }
 
-int give_up(const auth::Connector& call, const std::optional<LastWord>& last_word,
-            const HostSetup& setup, base::Duration waited) {
+int give_up(const auth::Connector& call, const HostSetup& setup, base::Duration waited) {
   const HostPlan& host_plan = setup.host_plan;
-  if (last_word) {
-    complain(parent_text(host_plan) + " did not let this host in: " + last_word->why);
-    return last_word->code;
+  if (const auto& answer = call.last_answer()) {
+    complain(parent_text(host_plan) + " did not let this host in: " + answer->why);
+    return exit_code_for(answer->verdict);
   }
   complain(parent_text(host_plan) + " was not reached within " + base::to_text(waited) +
            " (--join-timeout): " + obstacle_of(call) + calling_hint(setup, call.why(), waited));
@@ -122,9 +110,7 @@ std::variant<ParentLink, int> join_parent(const HostSetup& setup, base::TimePoin
   base::TimePoint say_at = Clock::now() + kSayTime;
   auth::Connector call = call_parent(setup);
   State state = State::kCalling;
-  std::optional<LastWord> last_word;
   while ((state = call.advance(Clock::now())) == State::kCalling && Clock::now() < deadline) {
-    if (auto word = word_of(call)) last_word = std::move(word);
     if (Clock::now() >= say_at) {
       complain("waiting for " + parent_text(setup.host_plan) + ": " + obstacle_of(call) +
                calling_hint(setup, call.why(), Clock::now() - start));
@@ -132,8 +118,7 @@ std::variant<ParentLink, int> join_parent(const HostSetup& setup, base::TimePoin
     }
     if (const auto code = wait(setup, call, status_port, std::min(deadline, say_at))) return *code;
   }
-  if (state == State::kRefused) last_word = word_of(call);
-  if (state != State::kDone) return give_up(call, last_word, setup, Clock::now() - start);
+  if (state != State::kDone) return give_up(call, setup, Clock::now() - start);
   auth::Stream stream = call.take_stream();
   std::string address = os::local_address(stream.fd()).host();
   auto connection =

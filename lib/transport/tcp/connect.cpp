@@ -147,8 +147,8 @@ class MeshConnector {
     std::string reasons;
     for (const std::size_t peer : ranks) {
       names += (names.empty() ? "rank " : ", rank ") + std::to_string(peer);
-      if (calls_[peer] && !calls_[peer]->why().empty()) {
-        reasons += "; " + name_of(peer) + ": " + calls_[peer]->why();
+      if (calls_[peer] && !calls_[peer]->explanation().empty()) {
+        reasons += "; " + name_of(peer) + ": " + calls_[peer]->explanation();
       }
     }
     if (!acceptor_.last_complaint().empty()) {
