@@ -153,6 +153,7 @@ void JobRun::release() {
 }
 
 void JobRun::kill() {
+  has_killed_ = true;
   const std::string names = world_.who_runs();
   if (!names.empty()) processes_.say("killed the processes that had not ended: " + names);
   if (others_) others_->kill();
@@ -160,8 +161,8 @@ void JobRun::kill() {
 }
 
 int JobRun::finish() {
-  // After a failure or a request, nobody expects that a process goes on.
-  if (policy().outcome().code == 0) processes_.tell_outlived();
+  // After a failure, a request or a kill, nobody expects that a process goes on.
+  if (policy().outcome().code == 0 && !has_killed_) processes_.tell_outlived();
   if (!processes_.finish(kReapTime)) processes_.say("some processes of the job could not be ended");
   // The other hosts come first: they receive nothing while rotarun waits for the reader of its
   // output.

@@ -58,6 +58,7 @@ class JobRun {
   os::PollSet polls_;
   std::size_t signal_position_ = 0;
   bool is_done_ = false;            // The job ended with success, on all hosts.
+  bool has_killed_ = false;         // All processes, detached ones too.
   bool ranks_have_signal_ = false;  // The signal came from the terminal, so the ranks here got it.
 };
 
