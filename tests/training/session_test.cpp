@@ -275,10 +275,12 @@ Counts train_with(Communicator& communicator, const SessionOptions& options, Has
   return counts;
 }
 
-// A checkpoint is saved when the hooks have been told of its step.
+// A checkpoint is saved when the hooks have been told of its step. A save in the background might
+// copy what hooks remember only after they are told.
 TEST_F(SessionTest, HooksGoOnWithWhatTheyRemember) {
   SessionOptions often = options();
   often.checkpoints.every_steps = 1;
+  often.checkpoints.asynchronous = false;
   for (const Has has : {Has::kOnAllRanks, Has::kOnTheChief}) {
     std::filesystem::remove_all(folder_.path() / "run");
     on_every_rank(2, [&](Communicator& communicator) {
