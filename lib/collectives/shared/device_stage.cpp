@@ -13,12 +13,12 @@
 namespace rota::collectives {
 namespace {
 
-constexpr std::size_t kPieceBytes = 256 * 1024;  // Copied by the host in some 20 µs.
+constexpr std::size_t kPinnedPieceBytes = 256 * 1024;  // Copied by the host in some 20 µs.
 
 }  // namespace
 
 void DeviceStage::make_pieces() {
-  if (pieces_.bytes().empty()) pieces_ = device::allocate_pinned(kPieceBytes);
+  if (pieces_.bytes().empty()) pieces_ = device::allocate_pinned(kPinnedPieceBytes);
 }
 
 void DeviceStage::prepare(std::uint8_t device, std::size_t bytes, std::byte* pinned,
