@@ -102,8 +102,10 @@ ScaleResult run_paced_contest(Group& group, std::size_t hosts, Sums& sums,
   const std::vector<std::size_t> counts = gradient_counts(model_work_named(options.model));
   const Pace pace = pace_of_a_rank(options, group.world_size());
   ScaleResult result = result_without_times(group, hosts, counts, options);
-  result.least_step = least_step_seconds(
-      pace, counts, options.megabits ? seconds_of_a_byte(hosts, *options.megabits) : 0);
+  if (options.megabits) {
+    result.least_step =
+        least_step_seconds(pace, counts, seconds_of_a_byte(hosts, *options.megabits));
+  }
 
   require_sums(group, sums, counts.size());
   PacedRank rank(pace, real_clock());

@@ -46,7 +46,7 @@ struct ScaleResult {
   std::size_t ranks = 0;
   std::size_t hosts = 0;
   std::size_t gradient_bytes = 0;
-  double least_step = 0;  // Seconds; no library can be faster. 0 if the steps are not paced.
+  double least_step = 0;  // Seconds; no library can be faster. 0 if no bound is known.
   ScaleTimes times;
 };
 

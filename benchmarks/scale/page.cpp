@@ -67,6 +67,7 @@ std::string efficiency_of(const Rows& rows) {
               std::ranges::max(shares) * 1e2);
 }
 
+// Returns 0 if no bound is known.
 double most_efficiency_of(const Rows& rows) {
   std::vector<double> shares;
   for (const ScaleRow& row : rows) {
@@ -133,7 +134,8 @@ Chart chart_of(const ScaleTable& table) {
     for (const auto& [name, rows] : job.rows) {
       add(name, job.ranks, median(medians_of(rows, &ScaleRow::efficiency)));
     }
-    add("what bytes allow", job.ranks, most_efficiency_of(job.rows.begin()->second));
+    const double most = most_efficiency_of(job.rows.begin()->second);
+    if (most > 0) add("what bytes allow", job.ranks, most);
   }
   return chart;
 }

@@ -1,5 +1,6 @@
 // The result of `rota-bench scale` in numbers, as text for people, and as JSON for programs.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -30,13 +31,14 @@ struct ScaleRow {
   Range waiting{};
   Range computing{};
   Range communication{};
-  double least_step = 0;  // 0 if the steps are not paced.
+  double least_step = 0;  // 0 if no bound is known: for steps that are not paced, or no rate.
   Range efficiency{};     // A share: 1 is perfect.
 
   std::string full_name() const { return transport.empty() ? name : name + " " + transport; }
 
-  // Returns the efficiency that no library can exceed. Requires paced steps.
-  double most_efficiency() const noexcept { return computing.median / least_step; }
+  // Returns the efficiency that no library can exceed: at most 1, although sleeping ranks compute a
+  // little longer than their pace says. Requires least_step > 0.
+  double most_efficiency() const noexcept { return std::min(1.0, computing.median / least_step); }
 };
 
 std::string to_string(Scaling scaling);  // "weak", "strong"
