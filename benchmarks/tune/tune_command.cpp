@@ -45,9 +45,9 @@ cxxopts::Options tune_options() {
       "which\nrotarun --tuned reads.");
   options.add_options()                                                              //
       ("o,output", "The file to write (default: none; the result is only printed)",  //
-       cxxopts::value<std::string>()->default_value(""))                             //
+       cxxopts::value<std::string>())                                                //
       ("calibration", "Only measure the costs of this world, and write them to this file",
-       cxxopts::value<std::string>()->default_value(""))                    //
+       cxxopts::value<std::string>())                                       //
       ("sizes", "Sizes in bytes, ascending",                                //
        cxxopts::value<std::string>()->default_value("4:64M:x4"))            //
       ("try", "Number of plans to run for each size, besides the default",  //
@@ -72,8 +72,11 @@ std::optional<TuneArguments> read(int argument_count, char** arguments) {
   if (!given.unmatched().empty()) {
     throw std::invalid_argument("'" + given.unmatched().front() + "' is not an option");
   }
-  TuneArguments read{.output = given["output"].as<std::string>(),
-                     .calibration = given["calibration"].as<std::string>(),
+  const auto text_of = [&](const std::string& option) {
+    return given.count(option) != 0 ? given[option].as<std::string>() : std::string();
+  };
+  TuneArguments read{.output = text_of("output"),
+                     .calibration = text_of("calibration"),
                      .sizes = parse_sizes(given["sizes"].as<std::string>()),
                      .tried = given["try"].as<std::size_t>(),
                      .seconds = given["seconds"].as<double>(),
