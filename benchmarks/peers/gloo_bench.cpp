@@ -317,14 +317,8 @@ void add_options_of_gloo(cxxopts::Options& options) {
 
 int run(int argument_count, char** arguments, Family& family) {
   const auto make = [&](const cxxopts::ParseResult& given) { return make_group(given, family); };
-  if (wants_scale(argument_count, arguments)) {
-    auto options = peer_scale_options("gloo_bench scale");
-    add_options_of_gloo(options);
-    return run_scale_of_peer(std::move(options), argument_count - 1, arguments + 1, make);
-  }
-  auto options = measurement_options("gloo_bench");
-  add_options_of_gloo(options);
-  return run_program(std::move(options), argument_count, arguments, make);
+  return run_peer({.usage = "gloo_bench", .add_options = add_options_of_gloo, .make_group = make},
+                  argument_count, arguments);
 }
 
 }  // namespace

@@ -231,17 +231,6 @@ std::unique_ptr<Group> make_group(const cxxopts::ParseResult& given) {
   return std::make_unique<MpiGroup>(given["name"].as<std::string>());
 }
 
-int run(int argument_count, char** arguments) {
-  if (wants_scale(argument_count, arguments)) {
-    auto options = peer_scale_options("mpi_bench scale");
-    add_name(options);
-    return run_scale_of_peer(std::move(options), argument_count - 1, arguments + 1, make_group);
-  }
-  auto options = measurement_options("mpirun -np RANKS mpi_bench");
-  add_name(options);
-  return run_program(std::move(options), argument_count, arguments, make_group);
-}
-
 // Starts MPI. Only `scale` calls MPI from a second thread. Other measurements ask for one thread,
 // with which MPI may be faster. By default an MPI error ends the job.
 void start_mpi(int argument_count, char** arguments) {
@@ -262,7 +251,9 @@ int main(int argument_count, char** arguments) {
   start_mpi(argument_count, arguments);
   int exit_code = 1;
   try {
-    exit_code = run(argument_count, arguments);
+    exit_code = run_peer(
+        {.usage = "mpirun -np RANKS mpi_bench", .add_options = add_name, .make_group = make_group},
+        argument_count, arguments);
   } catch (const std::exception& error) {
     std::cerr << "mpi_bench: " << error.what() << '\n';
     MPI_Abort(MPI_COMM_WORLD, 1);

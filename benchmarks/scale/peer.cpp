@@ -13,9 +13,7 @@
 
 namespace rota::bench {
 
-bool wants_scale(int argument_count, char** arguments) {
-  return argument_count > 1 && std::string_view(arguments[1]) == "scale";
-}
+namespace {
 
 cxxopts::Options peer_scale_options(const std::string& program) {
   cxxopts::Options options = scale_options(program);
@@ -34,6 +32,24 @@ int run_scale_of_peer(cxxopts::Options options, int argument_count, char** argum
     return run_paced_contest(*group, hosts, sums, wanted);
   };
   return run_scale(std::move(options), argument_count, arguments, measure);
+}
+
+}  // namespace
+
+bool wants_scale(int argument_count, char** arguments) {
+  return argument_count > 1 && std::string_view(arguments[1]) == "scale";
+}
+
+int run_peer(const PeerProgram& program, int argument_count, char** arguments) {
+  if (wants_scale(argument_count, arguments)) {
+    auto options = peer_scale_options(program.usage + " scale");
+    program.add_options(options);
+    return run_scale_of_peer(std::move(options), argument_count - 1, arguments + 1,
+                             program.make_group);
+  }
+  auto options = measurement_options(program.usage);
+  program.add_options(options);
+  return run_program(std::move(options), argument_count, arguments, program.make_group);
 }
 
 }  // namespace rota::bench

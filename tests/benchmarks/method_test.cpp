@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "collectives/run.h"
+#include "group_of_one.h"
 #include "peak_memory.h"
 
 namespace rota::bench {
@@ -16,16 +17,10 @@ namespace {
 using testing::HasSubstr;
 
 // A group with all-reduces of floats, in place and out of place, and broadcasts in place.
-class Alone final : public Group {
+class Alone final : public GroupOfOne {
  public:
   explicit Alone(float error) : error_(error) {}
 
-  std::string name() const override { return "alone"; }
-  std::size_t rank() const override { return 0; }
-  std::size_t world_size() const override { return 1; }
-  std::shared_ptr<std::byte> allocate(std::size_t bytes, Memory) override {
-    return plain_memory(bytes);
-  }
   PreparedCall prepare(const Work& work, const Buffers& buffers) override {
     const bool in_place = work.placement == Placement::kInPlace;
     if (work.type != DataType::kFloat32) return {};
@@ -37,10 +32,6 @@ class Alone final : public Group {
               reinterpret_cast<float*>(buffers.output)[work.total - 1] += error_;
             },
             "-"};
-  }
-  void barrier() override {}
-  std::vector<double> gather_from_all(std::span<const double> values) override {
-    return {values.begin(), values.end()};
   }
 
   std::size_t calls = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "group_of_one.h"
 #include "scale/blocking_sums.h"
 #include "scale/contest.h"
 #include "scale/peer.h"
@@ -85,6 +86,14 @@ TEST(ScaleRow, IsReadAsItWasWritten) {
   EXPECT_EQ(to_json(scale_row_from(second)), second);
 }
 
+TEST(ScaleRow, HasABoundOfAtMostOneAndNoneWithoutARate) {
+  ScaleResult result = scale_result_of_three_rounds();
+  result.least_step = 0.059;  // The computing takes 60 ms, since a rank wakes late.
+  EXPECT_DOUBLE_EQ(row_of(result).most_efficiency(), 1);
+  result.least_step = 0;
+  EXPECT_THAT(to_text(row_of(result)), testing::Not(HasSubstr("bytes allow")));
+}
+
 TEST(ScaleRow, IsRefusedIfItIsNone) {
   EXPECT_THROW(scale_row_from("{}"), std::runtime_error);
   EXPECT_THROW(scale_row_from("rows"), std::runtime_error);
@@ -102,15 +111,9 @@ TEST(Batch, IsOfARankOrShared) {
   EXPECT_THAT(refusal, StartsWith("--batch-size 100: 16 ranks cannot share this batch equally"));
 }
 
-// A group of one rank, whose sums are its own values. Writes down the sizes of its calls.
-class AloneGroup : public Group {
+// Its sums are its own values. Writes down the sizes of its calls.
+class AloneGroup : public GroupOfOne {
  public:
-  std::string name() const override { return "alone"; }
-  std::size_t rank() const override { return 0; }
-  std::size_t world_size() const override { return 1; }
-  std::shared_ptr<std::byte> allocate(std::size_t bytes, Memory) override {
-    return plain_memory(bytes);
-  }
   PreparedCall prepare(const Work& work, const Buffers& buffers) override {
     return {[this, total = work.total, output = reinterpret_cast<float*>(buffers.output)] {
               if (fails) throw std::runtime_error("the cable is cut");
@@ -118,10 +121,6 @@ class AloneGroup : public Group {
               called.push_back(total);
             },
             "-"};
-  }
-  void barrier() override {}
-  std::vector<double> gather_from_all(std::span<const double> values) override {
-    return {values.begin(), values.end()};
   }
 
   bool fails = false;
@@ -232,23 +231,23 @@ TEST(ScaleCommand, RefusesWhatMakesNoSense) {
   }
 }
 
-// Runs `scale` as the program of a peer would, with a group of one rank.
+// Runs the program of a peer that has one rank. The first argument is `scale` or a collective.
 int run_as_peer(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "scale");
+  arguments.insert(arguments.begin(), "alone");
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
-  return run_scale_of_peer(peer_scale_options("alone scale"), static_cast<int>(arguments.size()),
-                           pointers.data(),
-                           [](const cxxopts::ParseResult&) -> std::unique_ptr<Group> {
-                             return std::make_unique<AloneGroup>();
-                           });
+  const PeerProgram program{
+      .usage = "alone",
+      .add_options = [](cxxopts::Options&) {},
+      .make_group = [](const cxxopts::ParseResult&) { return std::make_unique<AloneGroup>(); }};
+  return run_peer(program, static_cast<int>(arguments.size()), pointers.data());
 }
 
 TEST(PeerOfScale, PrintsTheRowThatRotaPrints) {
   testing::internal::CaptureStdout();
-  EXPECT_EQ(run_as_peer({"--hosts", "3", "--rate", "100", "--batch-size", "2", "--model", "mlp",
-                         "--steps", "1", "--rounds", "2", "--json"}),
+  EXPECT_EQ(run_as_peer({"scale", "--hosts", "3", "--rate", "100", "--batch-size", "2", "--model",
+                         "mlp", "--steps", "1", "--rounds", "2", "--json"}),
             0);
   const ScaleRow row = scale_row_from(testing::internal::GetCapturedStdout());
   EXPECT_EQ(row.name, "alone");
@@ -258,9 +257,22 @@ TEST(PeerOfScale, PrintsTheRowThatRotaPrints) {
   EXPECT_LT(row.most_efficiency(), 1) << "2.7 MB take longer than two images";
 }
 
+TEST(PeerOfScale, KnowsNoBoundWithoutARate) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_as_peer({"scale", "--batch-size", "2", "--steps", "1", "--rounds", "1", "--json"}),
+            0);
+  EXPECT_EQ(scale_row_from(testing::internal::GetCapturedStdout()).least_step, 0);
+}
+
+TEST(PeerOfScale, MeasuresCollectivesIfTheyAreNamed) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_as_peer({"all-reduce", "--sizes", "4", "--seconds", "0.001"}), 0);
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("alone"));
+}
+
 TEST(PeerOfScale, RefusesNoHosts) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(run_as_peer({"--hosts", "0"}), 2);
+  EXPECT_EQ(run_as_peer({"scale", "--hosts", "0"}), 2);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "alone scale: --hosts is 0; it must be at least 1\n");
 }
