@@ -149,7 +149,7 @@ class ROTA_EXPORT GradientBuckets {
   void wait(std::size_t bucket);
   void wait();  // Waits for every bucket.
 
-  // Visits the codec, the count of steps, and what the codec has lost on this rank of each gradient.
+  // Visits the codec, the count of steps, and what this rank has lost of each gradient by coding.
   // Throws Error kInvalidArgument as begin_step() does.
   void visit_state(StateVisitor& visitor);
 
