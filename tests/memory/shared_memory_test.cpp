@@ -140,7 +140,9 @@ TEST(SharedMemory, OfManySmallArenasBeginsAtItsPlaces) {
     const std::size_t place = 17 * i * page_bytes();
     mappings.emplace_back(make_shared_memory("test", 2 * kMiB), place);
     const auto address = reinterpret_cast<std::uintptr_t>(mappings.back().bytes().data());
-    if (sizeof(void*) == 8) EXPECT_EQ(address % kStep, place) << "mapping " << i;
+    if (sizeof(void*) == 8) {
+      EXPECT_EQ(address % kStep, place) << "mapping " << i;
+    }
     mappings.back().bytes().back() = static_cast<std::byte>(i);
   }
   for (std::size_t i = 0; i < mappings.size(); ++i) {
