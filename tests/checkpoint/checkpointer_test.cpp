@@ -344,26 +344,6 @@ TEST_P(CheckpointerTest, SaysWhatMayDiffer) {
   });
 }
 
-// The checkpoint has the numbers that a rank's hook alone has, so the note does not say that it
-// lacks them.
-TEST_P(CheckpointerTest, SaysOnceWhatDoesNotFit) {
-  on_every_rank(1, [&](Communicator& communicator) {
-    for (const std::size_t length : {3, 4}) {
-      ToyRun run;
-      std::vector<double> own(length);
-      Checkpointer checkpointer(communicator, options(), [&](StateVisitor& visitor) {
-        run.visit(visitor);
-        visitor.visit_tensor(
-            {.name = "hook/own", .owner = StateOwner::kRank, .fit = StateFit::kIfThere},
-            std::span(&length, 1), own);
-      });
-      EXPECT_EQ(checkpointer.restore().note,
-                length == 3 ? "" : "this has another shape, so it is left out: hook/own");
-      if (length == 3) checkpointer.finish(1);
-    }
-  });
-}
-
 TEST_P(CheckpointerTest, ObeysHowItIsToResume) {
   CheckpointOptions how = options();
   how.resume = Resume::kRequired;
