@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/counted.h"
 #include "cluster/environment.h"
 
 namespace rota::launcher {
@@ -105,9 +106,8 @@ DevicesOfRanks devices_of_ranks(const Options& options, const std::vector<std::s
   }
   const bool is_told = are_all_named || assignment.other_count > 0 || options.share_devices;
   if (is_told || here.all.empty() || !dealt.empty()) return devices;
-  devices.warning = std::to_string(rank_count) + (rank_count == 1 ? " rank for " : " ranks for ") +
-                    std::to_string(here.all.size()) +
-                    (here.all.size() == 1 ? " CUDA device" : " CUDA devices") +
+  devices.warning = base::counted_ranks(rank_count) + " for " +
+                    base::counted(here.all.size(), "CUDA device", "CUDA devices") +
                     ": every rank sees all devices";
   return devices;
 }

@@ -5,16 +5,13 @@
 #include <numeric>
 
 #include "base/assert.h"
+#include "base/counted.h"
 #include "rendezvous/job.h"
 
 namespace rota::launcher {
 namespace {
 
 using Counts = std::vector<std::size_t>;
-
-std::string count_of(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 std::size_t sum(const Counts& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
@@ -73,8 +70,8 @@ void require_as_fixed(const std::vector<HostSlots>& hosts, const LayoutRules& ru
   const std::size_t made = hosts.size() * rules.ranks_per_node;
   if (rules.rank_count.value_or(made) == made) return;
   throw UsageError("--np is " + std::to_string(*rules.rank_count) + ", but " + mapping_text(rules) +
-                   " makes " + count_of(made, "rank") + " on " + count_of(hosts.size(), "host") +
-                   ": leave out the wrong one");
+                   " makes " + base::counted_ranks(made) + " on " +
+                   base::counted_hosts(hosts.size()) + ": leave out the wrong one");
 }
 
 void require_a_world(const Counts& slots, const LayoutRules& rules) {
@@ -83,7 +80,7 @@ void require_a_world(const Counts& slots, const LayoutRules& rules) {
   const std::size_t rank_count =
       is_fixed ? slots.size() * rules.ranks_per_node : rules.rank_count.value_or(sum(slots));
   if (rank_count <= rendezvous::kMaxWorldSize) return;
-  throw UsageError(count_of(rank_count, "rank") + " are too many: a job may have " +
+  throw UsageError(base::counted_ranks(rank_count) + " are too many: a job may have " +
                    std::to_string(rendezvous::kMaxWorldSize));
 }
 
@@ -98,13 +95,13 @@ void require_room(const std::vector<HostSlots>& hosts, const Counts& slots,
     if (small == slots.end()) return;
     throw UsageError(mapping_text(rules) + ": " +
                      hosts[static_cast<std::size_t>(small - slots.begin())].name + " has " +
-                     count_of(*small, "slot") + remedy);
+                     base::counted(*small, "slot", "slots") + remedy);
   }
   const std::size_t slot_count = sum(slots);
   if (rules.rank_count.value_or(0) <= slot_count) return;
   throw UsageError("--np " + std::to_string(*rules.rank_count) + ": the " +
-                   count_of(hosts.size(), "host") + " have " + count_of(slot_count, "slot") +
-                   remedy);
+                   base::counted_hosts(hosts.size()) + " have " +
+                   base::counted(slot_count, "slot", "slots") + remedy);
 }
 
 // Requires that no host has more ranks than its max_slots in the host list, whatever the options
@@ -113,7 +110,7 @@ void require_within_most(const std::vector<HostSlots>& hosts, const Counts& rank
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     const std::size_t most = hosts[host].most.value_or(rank_counts[host]);
     if (rank_counts[host] <= most) continue;
-    throw UsageError(hosts[host].name + " would have " + count_of(rank_counts[host], "rank") +
+    throw UsageError(hosts[host].name + " would have " + base::counted_ranks(rank_counts[host]) +
                      ", but its max_slots is " + std::to_string(most) +
                      ": give fewer ranks, or raise max_slots");
   }
@@ -144,7 +141,8 @@ Layout lay_out(const std::vector<HostSlots>& hosts, const LayoutRules& rules) {
   layout.places = number(layout.host_rank_counts, rules.rank_by);
   const std::size_t rank_count = layout.places.size();
   if (hosts.size() == 1 && rank_count > slots.front() && !rules.oversubscribe) {
-    layout.warning = count_of(rank_count, "rank") + " for " + count_of(slots.front(), "slot") +
+    layout.warning = base::counted_ranks(rank_count) + " for " +
+                     base::counted(slots.front(), "slot", "slots") +
                      ": the ranks share CPUs (--oversubscribe leaves out this warning)";
   }
   return layout;

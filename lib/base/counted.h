@@ -13,6 +13,8 @@ inline std::string counted(std::uint64_t count, std::string_view one, std::strin
 
 inline std::string counted_ranks(std::uint64_t count) { return counted(count, "rank", "ranks"); }
 
+inline std::string counted_hosts(std::uint64_t count) { return counted(count, "host", "hosts"); }
+
 inline std::string counted_samples(std::uint64_t count) {
   return counted(count, "sample", "samples");
 }

@@ -205,19 +205,19 @@ class Chooser {
 };
 
 // Throws Error kSystem if a rank could not read the checkpoint. Otherwise one read error would make
-// the run train many steps again, and set newer checkpoints aside that may be whole.
-void require_readable(const Tried& tried) {
+// the run train many steps again, and set newer checkpoints aside that may be whole. `or_else` says
+// what else the user can do.
+void require_readable(const Tried& tried, const std::string& or_else) {
   if (tried.condition != Condition::kUnreadable) return;
   throw Error(ErrorCode::kSystem,
               "a checkpoint cannot be read: " + tried.why_not +
-                  "; look at the disk and its permissions, and start again, or move this "
-                  "checkpoint away, and the run goes on from an older one");
+                  "; look at the disk and its permissions, and start again, or " + or_else);
 }
 
 Choice choose_at(Chooser chooser, const Writers& writers, const std::string& path) {
   Tried tried = chooser.look(path, path, std::vector<bool>(writers.group_count(), true));
   if (tried.why_not.empty()) return chooser.choice(std::move(tried), {});
-  require_readable(tried);
+  require_readable(tried, "resume from another checkpoint");
   if (tried.condition == Condition::kMissing) {
     throw Error(ErrorCode::kNotFound,
                 "there is no checkpoint to resume from: " + tried.why_not + "; check the path");
@@ -245,7 +245,7 @@ Choice choose(Communicator& communicator, const Writers& writers, const Checkpoi
     Tried tried = chooser.look(is_mine ? folder.path_of(step) : "",
                                "of step " + std::to_string(step), counts);
     if (tried.why_not.empty()) return chooser.choice(std::move(tried), std::move(damages));
-    require_readable(tried);
+    require_readable(tried, "move this checkpoint away, and the run goes on from an older one");
     damages += (damages.empty() ? "" : "; ") + tried.why_not;
   }
   if (damages.empty()) return {{}, std::vector<std::optional<Manifest>>(there.size()), {}};

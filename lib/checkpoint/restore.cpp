@@ -198,7 +198,7 @@ class Writer final : public StateVisitor {
         return;
       }
     }
-    begin_anew(piece);
+    if (!misfits_.contains(piece.name)) begin_anew(piece);
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/counted.h"
 #include "base/domains.h"
 #include "base/transports.h"
 #include "cluster/refusal.h"
@@ -19,8 +20,8 @@ std::string with_port(const std::string& name, std::optional<std::uint16_t> port
   return (needs_brackets ? "[" + name + "]" : name) + ":" + std::to_string(*port);
 }
 
-std::string counted(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+std::string counted_slots(std::uint64_t count) {
+  return base::counted(count, "declared slot", "declared slots");
 }
 
 std::string place_text(const Specification& specification) {
@@ -31,16 +32,17 @@ std::string place_text(const Specification& specification) {
     if (!specification.world_size) text += " of a world of unknown size";
     if (specification.local_rank) text += ", " + std::to_string(*specification.local_rank);
     if (specification.local_rank) text += " on its host";
-    if (count > 0) text += ", on " + counted(count, "host");
+    if (count > 0) text += ", on " + base::counted_hosts(count);
     return text;
   }
-  if (!specification.own_host) return counted(count, "host") + " (" + names_of(specification) + ")";
+  if (!specification.own_host)
+    return base::counted_hosts(count) + " (" + names_of(specification) + ")";
   std::string text = name_of(specification, *specification.own_host);
   if (specification.hosts.empty()) return text + " of an unknown number of hosts";
   const Host& own = specification.hosts[*specification.own_host];
   if (!is_in_ring(own.role)) {
     return std::string(to_string(own.role)) + " " + text + ", which is not one of the " +
-           counted(count, "host") + " with ranks";
+           base::counted_hosts(count) + " with ranks";
   }
   if (!own.name.empty()) {
     text = "host " + std::to_string(*specification.own_host) + " (" + text + ")";
@@ -53,7 +55,7 @@ std::string place_text(const Specification& specification) {
 std::string who_gave_world(const Specification& specification) {
   if (specification.world_source.empty()) return specification.source;
   return specification.world_source + " is " + std::to_string(*specification.world_size) +
-         ", and " + specification.source + " has " + counted(ring_count(specification), "host");
+         ", and " + specification.source + " has " + base::counted_hosts(ring_count(specification));
 }
 
 // Returns the number of ranks of each of the `open_count` hosts without declared slots. Throws
@@ -63,15 +65,14 @@ std::size_t share_of_open(const Specification& specification, std::size_t declar
   const std::size_t world = *specification.world_size;
   const std::size_t left = world - std::min(world, declared);
   const std::string start =
-      who_gave_world(specification) + ": a world of " + counted(world, "rank");
+      who_gave_world(specification) + ": a world of " + base::counted_ranks(world);
   if (open_count == 0) {
     if (world == declared) return 0;
-    refuse(start + ", but " + counted(declared, "declared slot") +
-           " in total: make the two numbers equal");
+    refuse(start + ", but " + counted_slots(declared) + " in total: make the two numbers equal");
   }
   const std::string rest =
-      start + ", with " + counted(declared, "declared slot") + ", leaves " + counted(left, "rank");
-  const std::string open = counted(open_count, "host") + " without declared slots";
+      start + ", with " + counted_slots(declared) + ", leaves " + base::counted_ranks(left);
+  const std::string open = base::counted_hosts(open_count) + " without declared slots";
   if (left < open_count) {
     refuse(rest + " for " + open +
            ", but each host needs a rank: make the world larger, or declare fewer slots or hosts");
@@ -125,7 +126,7 @@ std::string names_of(const Specification& specification) {
 std::string to_text(const Specification& specification) {
   std::string text = place_text(specification);
   if (!specification.rank && specification.world_size) {
-    text += ", a world of " + counted(*specification.world_size, "rank");
+    text += ", a world of " + base::counted_ranks(*specification.world_size);
   }
   if (specification.rendezvous) {
     text += ", rendezvous at " +

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/counted.h"
 #include "base/transports.h"
 
 namespace rota {
@@ -59,8 +60,7 @@ std::string hosts_in_words(const Topology& topology) {
 std::string to_text(const Topology& topology) {
   const std::size_t rank_count = topology.hosts.size();
   const std::size_t host_count = host_count_of(topology.hosts);
-  return std::to_string(rank_count) + (rank_count == 1 ? " rank on " : " ranks on ") +
-         std::to_string(host_count) + (host_count == 1 ? " host (" : " hosts (") +
+  return base::counted_ranks(rank_count) + " on " + base::counted_hosts(host_count) + " (" +
          hosts_in_words(topology) + ") over " + (topology.encrypts ? "encrypted " : "") +
          topology.transport;
 }

@@ -121,13 +121,12 @@ std::string to_text(const CheckpointScore& score) {
 }
 
 std::string to_text(const EvaluatorReport& report) {
-  const auto counted = [](std::uint64_t count, const char* what) {
+  const auto and_more = [](std::uint64_t count, const char* what) {
     return count == 0 ? "" : ", " + std::to_string(count) + what;
   };
-  return "evaluated " + std::to_string(report.evaluated) +
-         (report.evaluated == 1 ? " checkpoint" : " checkpoints") +
-         counted(report.missed, " missed") + counted(report.damaged, " damaged") +
-         counted(report.left, " left over") + (report.has_ended ? "" : "; asked to end");
+  return "evaluated " + base::counted(report.evaluated, "checkpoint", "checkpoints") +
+         and_more(report.missed, " missed") + and_more(report.damaged, " damaged") +
+         and_more(report.left, " left over") + (report.has_ended ? "" : "; asked to end");
 }
 
 std::string to_text(const EpochReport& report) {
@@ -161,11 +160,11 @@ std::string to_text(const CheckpointReport& report) {
 // After a stop, the last evaluation is older than the weights, so its accuracy is not shown.
 std::string to_text(const EndReport& report) {
   const std::string seconds = fixed_text(report.seconds, 1) + " s";
-  const std::string how = report.stopped
-                              ? "stopped after " + std::to_string(report.steps) +
-                                    (report.steps == 1 ? " step" : " steps") + " in all, " + seconds
-                              : "done in " + seconds + "  test accuracy " +
-                                    fixed_text(100 * accuracy(report.test), 2) + " %";
+  const std::string how =
+      report.stopped
+          ? "stopped after " + base::counted(report.steps, "step", "steps") + " in all, " + seconds
+          : "done in " + seconds + "  test accuracy " + fixed_text(100 * accuracy(report.test), 2) +
+                " %";
   return how + "  weights " + base::to_hex(report.weights_hash);
 }
 

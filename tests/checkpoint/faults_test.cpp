@@ -195,6 +195,8 @@ TEST_F(Faults, OfAReadDoNotTakeARunToAnOlderCheckpoint) {
     EXPECT_THAT(error->what(), HasSubstr("a checkpoint cannot be read: "));
     EXPECT_THAT(error->what(), HasSubstr(checkpoints_.path_of(2) + "/"));
     EXPECT_THAT(error->what(), HasSubstr("Input/output error"));
+    EXPECT_THAT(error->what(), HasSubstr(each.from.empty() ? ", or move this checkpoint away"
+                                                           : ", or resume from another"));
     EXPECT_EQ(checkpointer.restore().step, 2U) << "the fault is over";
   }
 }

@@ -287,6 +287,30 @@ TEST(MpiCollectives, AreClosedAfterMpi) {
   EXPECT_EQ(begun, 0);
 }
 
+// A program should wait for its Requests before MPI_Finalize. If it does not, its wait ends without
+// a call of MPI. Method: MPI holds the collective back.
+TEST(MpiCollectives, AreClosedAfterMpiWhileTheyAreUnderWay) {
+  FakeMpi fake(2);
+  std::barrier all(2);
+  testing::on_mpi_threads(2, [&](std::size_t rank) {
+    CommunicatorOptions options = options_for("mpi");
+    options.deadline = std::chrono::seconds(5);
+    Communicator comm = mpi::communicator_over(watched_calls(), fake.comm(rank), options);
+    comm.barrier();
+    all.arrive_and_wait();
+    fake.hold();
+    std::vector<float> values(10);
+    Request request = comm.all_reduce_async(values, ReduceOp::kSum);
+    for (int i = 0; i < 100; ++i) request.test();
+    all.arrive_and_wait();
+    testing::set_fake_mpi({.is_finalized = true});
+    const auto error = testing::error_of([&] { request.wait(); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kClosed) << error->what();
+  });
+  testing::set_fake_mpi({});
+}
+
 TEST(MpiCollectives, AreRefusedWhereThereIsNoMpi) {
   ThreadWorldOptions options{.world_size = 2};
   options.communicator.plan = "mpi";

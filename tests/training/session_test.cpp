@@ -147,6 +147,25 @@ TEST_F(SessionTest, NamesWhatARankAloneHasInAnotherShape) {
   });
 }
 
+// The checkpoint has the numbers that a rank's hook alone has, so the note does not say that it
+// lacks them.
+TEST_F(SessionTest, NamesOnlyOnceWhatOfAHookHasAnotherShape) {
+  on_every_rank(1, [&](Communicator& communicator) {
+    for (const std::size_t count : {3, 4}) {
+      std::vector<double> own(count);
+      Session session(communicator, options());
+      session.track([&](StateVisitor& visitor) {
+        visitor.visit_tensor(
+            {.name = "hook/own", .owner = StateOwner::kRank, .fit = StateFit::kIfThere},
+            std::span(&count, 1), own);
+      });
+      EXPECT_EQ(session.restore().note,
+                count == 3 ? "" : "this has another shape, so it is left out: hook/own");
+      session.end();
+    }
+  });
+}
+
 TEST_F(SessionTest, SaysInTheFolderThatTheRunHasEnded) {
   on_every_rank(1, [&](Communicator& communicator) {
     const auto has_ended = [&] {

@@ -35,8 +35,7 @@ std::vector<os::Listener> listen_in(const PortRange& ports, const std::string& a
                          std::to_string(ports.last) + " of " + address + " have room for " +
                          std::to_string(listeners.size()) + " of the " + std::to_string(count) +
                          " ranks of this host" +
-                         (trouble.empty() ? "" : " (last error: " + trouble + ")") +
-                         ": give other ports with --ports");
+                         (trouble.empty() ? "" : " (last error: " + trouble + ")"));
 }
 
 // Waits for ports that the ranks of a killed job still hold. The wait is short, because this host
@@ -49,8 +48,12 @@ std::vector<os::Listener> listen_for_ranks(const HostSetup& setup, const std::st
     beat_all();
     return listen_in(setup.options.ports, address, count);
   };
-  auto listeners = os::listen_patiently(listen, setup.signals, kHeldByRanks);
-  return listeners ? *std::move(listeners) : listen();
+  try {
+    auto listeners = os::listen_patiently(listen, setup.signals, kHeldByRanks);
+    return listeners ? *std::move(listeners) : listen();
+  } catch (const os::AddressInUse& error) {
+    throw os::AddressInUse(std::string(error.what()) + ": give other ports with --ports");
+  }
 }
 
 void require_groups(const HostAssignment& assignment, const Options& options) {

@@ -22,7 +22,7 @@ struct PreparedRanks {
 // hosts connect, such as "10.0.0.1" or "fd00::1". The ranks listen at free ports of the range,
 // except its first port: the leader's launcher listens there. This may take seconds, for example
 // while other processes hold the ports. So it beats, and calls `show_life`, again and again. Throws
-// UsageError, Error kSystem.
+// UsageError, Error kSystem, kNoMemory.
 PreparedRanks prepare_ranks(const HostSetup& setup, HostAssignment assignment,
                             const std::string& address, const LocalRanks::ShowLife& show_life);
 

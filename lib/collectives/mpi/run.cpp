@@ -77,6 +77,7 @@ int MpiRun::begin() {
 }
 
 Turn MpiRun::step() {
+  world_.require_open();
   bool is_done = false;
   check(world_.calls().test(request_, is_done));
   if (!is_done) return Turn::kNothing;

@@ -19,7 +19,9 @@
 namespace rota::launcher {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 constexpr std::array kRequests{SIGTERM};
@@ -76,7 +78,8 @@ TEST_F(PreparedRanksTest, TheHostSaysWhichPortsAreTooFew) {
     prepare_ranks(setup(), assignment(), "127.0.0.1", [] {});
     ADD_FAILURE() << "the rank listens at a port that another process holds";
   } catch (const os::AddressInUse& error) {
-    EXPECT_THAT(error.what(), HasSubstr("have room for 0 of the 1 ranks of this host"));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("have room for 0 of the 1 ranks of this host"),
+                                    EndsWith(" (tried for 2 s): give other ports with --ports")));
   }
 }
 
