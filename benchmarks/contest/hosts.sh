@@ -1,7 +1,7 @@
 # Makes hosts for scripts: network namespaces. A further namespace is the switch. A cable with a
 # given rate in each direction connects each host to the switch. The hosts share the cores and
-# memory of this machine, but not its network. Needs root. Removes everything at the end, whatever
-# happens, and the script's folder $work if it has one.
+# memory of this machine, but not its network. Needs root. At the end, whatever happens, ends what
+# still runs on the hosts, and removes everything, and the script's folder $work if it has one.
 # shellcheck shell=bash
 
 hosts=()
@@ -13,6 +13,10 @@ folder=
 
 clean_up() {
   local host
+  # Ctrl-C does not reach what runs on a host: timeout gives it a process group of its own.
+  for host in "${hosts[@]}"; do
+    ip netns pids "$host" 2>/dev/null | xargs -r kill 2>/dev/null || true
+  done
   for host in "${hosts[@]}" "$switch"; do ip netns delete "$host" 2>/dev/null || true; done
   rm -rf ${folder:+"$folder"} ${work:+"$work"}
 }
