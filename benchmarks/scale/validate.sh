@@ -27,7 +27,7 @@ case $points in
   few) most_minutes=3 rates=(1000) ranks_per_host=(1) rounds=1 ;;
   *) usage ;;
 esac
-limit=300   # Seconds that one job may take.
+limit=300   # Seconds that one job may take, if they are left.
 judging=60  # Seconds for the predictions after the measurement.
 rows=$out/validation.jsonl
 rate=       # Of the cables, in Mbit/s.
@@ -84,15 +84,17 @@ measure() {
   fi
 }
 
-# Measures all points once a round, until the time is over.
+# Measures all points once a round, until the time is over. The last job gets only the rest of it.
 measure_all() {
-  local job
+  local job left most=$limit limit
   for ((round = 1; round <= rounds; ++round)); do
     for job in "${jobs[@]}"; do
-      if ((SECONDS > 60 * most_minutes - judging)); then
+      left=$((60 * most_minutes - judging - SECONDS))
+      if ((left <= 0)); then
         failed+=("Round $round was cut off after $((SECONDS / 60)) minutes.")
         return
       fi
+      limit=$((left < most ? left : most))
       measure "$job"
     done
   done
