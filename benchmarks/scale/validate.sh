@@ -5,7 +5,8 @@
 # usage: validate.sh BIN OUT [whole | short | few]
 # BIN has the programs. OUT gets validation.jsonl, and validation.md, which is a part of a page. The
 # whole takes an hour at most, short ten minutes. Ends with 1 if the predictions are not good
-# enough. Without root there are no hosts: then validation.md says that the validation is left out.
+# enough, and with 2 if they could not be judged. Without root there are no hosts: then validation.md
+# says that the validation is left out.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=../contest/hosts.sh
@@ -58,7 +59,11 @@ calibrate() {
     set_rate "$megabits"
     for ranks in "${ranks_per_host[@]}"; do
       on_first 2 "$ranks" bench_on_ranks tune \
-        --calibration "$work/calibrations/$megabits-$ranks" >/dev/null
+        --calibration "$work/calibrations/$megabits-$ranks" >/dev/null || {
+        echo "validate.sh: two hosts of $ranks at $megabits Mbit/s did not measure their costs," \
+          "or took more than $limit s; without them nothing can be predicted" >&2
+        exit 2
+      }
     done
   done
 }
