@@ -5,8 +5,8 @@
 # usage: validate.sh BIN OUT [whole | short | few]
 # BIN has the programs. OUT gets validation.jsonl, and validation.md, which is a part of a page. The
 # whole takes an hour at most, short ten minutes. Ends with 1 if the predictions are not good
-# enough, and with 2 if they could not be judged. Without root there are no hosts: then validation.md
-# says that the validation is left out.
+# enough, and with 2 if they could not be judged. Without root there are no hosts: then
+# validation.md says that the validation is left out.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=../contest/hosts.sh
