@@ -171,6 +171,7 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
       .least_efficiency = least_efficiency_from(given),
       .prints_workload = given.count("print-workload") != 0,
       .json = given.count("json") != 0};
+  if (arguments.least_efficiency > 0) arguments.host_counts.clear();
   if (given.count("sizes") != 0) arguments.sizes = parse_sizes(text("sizes"));
   if (given.count("rate") != 0) arguments.seconds_per_byte = seconds_per_byte_at(text("rate"));
   if (given.count("latency") != 0) arguments.latency_seconds = seconds_in(text("latency"));

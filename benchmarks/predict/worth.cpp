@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/number_text.h"
 #include "base/world_size.h"
 
@@ -47,10 +48,15 @@ class Search {
   }
 
  private:
-  // Returns the most units of hosts that a job can have; at least one, so that there is a row.
+  // Returns the most units of hosts that a job can have. Throws if it is not even one.
   std::size_t most_units() const {
     const std::size_t ranks = std::max<std::size_t>(1, arguments_.shape.ranks_per_host);
-    return std::max<std::size_t>(1, base::kMaxWorldSize / ranks / unit_);
+    const std::size_t most = base::kMaxWorldSize / ranks / unit_;
+    if (most > 0) return most;
+    throw std::invalid_argument("--worth: the smallest world has " +
+                                base::counted(unit_, "host", "hosts") + " of " +
+                                base::counted_ranks(ranks) + ", and a job has at most " +
+                                std::to_string(base::kMaxWorldSize) + " ranks");
   }
 
   // Doubles the units, but tries the most that there can be before it ends.
@@ -84,13 +90,10 @@ std::string percent(double share) {
   return base::fixed_text(share * kPercent, 1) + " %";
 }
 
-std::string counted(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 std::string described_world(const PredictedWorld& world) {
-  return counted(world.shape.host_count, "host") + " (" + counted(world.step.world_size, "rank") +
-         "), with an efficiency of " + percent(efficiency_of(world.step));
+  return base::counted(world.shape.host_count, "host", "hosts") + " (" +
+         base::counted_ranks(world.step.world_size) + "), with an efficiency of " +
+         percent(efficiency_of(world.step));
 }
 
 const PredictedWorld* world_of(const Worth& worth, std::size_t hosts) {
