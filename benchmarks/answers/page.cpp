@@ -5,6 +5,7 @@
 #include <array>
 
 #include "answers/stars.h"
+#include "base/counted.h"
 #include "base/number_text.h"
 #include "predict/call_runner.h"
 #include "predict/published_models.h"
@@ -83,21 +84,11 @@ PredictArguments arguments_of_worth() {
   return arguments;
 }
 
-// Returns the largest world that is worth it, and the next one that was tried.
-std::vector<std::string> cells_of(const std::string& model, const Worth& worth) {
-  std::string most = "none";
-  std::string next = "none was tried";
-  for (const PredictedWorld& world : worth.tried) {
-    const std::string cell = std::to_string(world.shape.host_count) +
-                             " hosts: " + predicted_share(efficiency_of(world.step));
-    if (world.shape.host_count <= worth.hosts) {
-      most = cell;
-    } else {
-      next = cell;
-      break;
-    }
-  }
-  return {model, most, next};
+// Returns a cell about a world, or `without` if there is none.
+std::string cell_of(const PredictedWorld* world, const std::string& without) {
+  if (world == nullptr) return without;
+  return base::counted(world->shape.host_count, "host", "hosts") + ": " +
+         predicted_share(efficiency_of(world->step));
 }
 
 constexpr const char* kIntroduction = R"(## Larger worlds: predicted, not measured
@@ -252,7 +243,9 @@ std::string worth_table() {
   for (const std::string& model : names_of_models()) {
     const Worth worth =
         worth_of(arguments_of_worth(), published_workload(model), costs_of_gpus(kHorovodRate));
-    table += row_of_cells(cells_of(model, worth));
+    const std::array<std::string, 3> cells{model, cell_of(worth.largest(), "none"),
+                                           cell_of(worth.next(), "none was tried")};
+    table += row_of_cells(cells);
   }
   return table + "\n";
 }

@@ -96,14 +96,8 @@ std::string described_world(const PredictedWorld& world) {
          percent(efficiency_of(world.step));
 }
 
-const PredictedWorld* world_of(const Worth& worth, std::size_t hosts) {
-  const auto found = std::ranges::find(
-      worth.tried, hosts, [](const PredictedWorld& world) { return world.shape.host_count; });
-  return found == worth.tried.end() ? nullptr : &*found;
-}
-
 std::string answer_of(const Worth& worth) {
-  const PredictedWorld* const most = world_of(worth, worth.hosts);
+  const PredictedWorld* const most = worth.largest();
   if (most == nullptr) return "no world is worth it: " + described_world(worth.tried.front());
   const double ranks = efficiency_of(most->step) * static_cast<double>(most->step.world_size);
   return "worth it are " + described_world(*most) + ". They compute as much as " +
@@ -116,13 +110,23 @@ std::string end_of(const Worth& worth) {
   if (worth.is_limit) {
     return "A job has at most " + std::to_string(base::kMaxWorldSize) + " ranks";
   }
-  const auto next = std::ranges::find_if(worth.tried, [&](const PredictedWorld& world) {
-    return world.shape.host_count > worth.hosts;
-  });
-  return "Too large are " + described_world(*next);
+  return "Too large are " + described_world(*worth.next());
+}
+
+// Returns the first world that was tried and has at least so many hosts.
+const PredictedWorld* first_from(const std::vector<PredictedWorld>& tried, std::size_t hosts) {
+  const auto found = std::ranges::find_if(
+      tried, [&](const PredictedWorld& world) { return world.shape.host_count >= hosts; });
+  return found == tried.end() ? nullptr : &*found;
 }
 
 }  // namespace
+
+const PredictedWorld* Worth::largest() const {
+  return hosts == 0 ? nullptr : first_from(tried, hosts);
+}
+
+const PredictedWorld* Worth::next() const { return first_from(tried, hosts + 1); }
 
 Worth worth_of(const PredictArguments& arguments, const Workload& workload,
                const WorldModel& costs) {
@@ -136,7 +140,7 @@ std::string to_text(const Workload& workload, const Worth& worth) {
 }
 
 std::string to_json(const Workload& workload, const Worth& worth) {
-  const PredictedWorld* const most = world_of(worth, worth.hosts);
+  const PredictedWorld* const most = worth.largest();
   const nlohmann::ordered_json row{{"event", "worth"},
                                    {"workload", workload.name},
                                    {"least_efficiency", worth.least_efficiency},

@@ -15,6 +15,11 @@ struct Worth {
   std::size_t hosts = 0;              // Of the largest world that is worth it; 0: none is.
   bool is_limit = false;              // No job can have more hosts, or a larger world is refused.
   std::string refusal;                // Why the next world cannot be predicted; empty: it can.
+
+  // Return the largest world that is worth it, and the next one that was tried; null if there is
+  // none.
+  const PredictedWorld* largest() const;
+  const PredictedWorld* next() const;
 };
 
 // Doubles the number of hosts until a world has less than the least efficiency of `arguments`, and
