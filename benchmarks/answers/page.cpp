@@ -67,9 +67,7 @@ std::string left_out(std::span<const ComparedRun> runs, const std::string& model
 }
 
 double seconds_of_sum(const WorldModel& world, collectives::Algorithm plan, std::size_t count) {
-  Clock clock(world);
-  CallRunner(world, Fold::kIfAlike).run({.algorithm = plan, .count = count}, clock);
-  return std::ranges::max(clock.ranks);
+  return seconds_of_call(world, {.algorithm = plan, .count = count}, Fold::kIfAlike);
 }
 
 // Returns the arguments of a prediction in the world of Horovod's benchmark.
