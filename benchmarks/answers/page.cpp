@@ -1,8 +1,8 @@
 // Predicts, and writes the tables.
 #include "answers/page.h"
 
-#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "answers/stars.h"
 #include "base/counted.h"
@@ -53,13 +53,11 @@ std::vector<std::string> names_of_models() {
 // Returns a sentence about the run that is furthest off.
 std::string left_out(std::span<const ComparedRun> runs, const std::string& model) {
   const ComparedRun* worst = nullptr;
-  const auto off = [](const ComparedRun& compared) {
-    const double difference = compared.predicted - compared.run.efficiency;
-    return std::max(difference, -difference);
-  };
   for (const ComparedRun& compared : runs) {
     if (compared.run.model != model) continue;
-    if (worst == nullptr || off(compared) > off(*worst)) worst = &compared;
+    if (worst == nullptr || std::abs(compared.error()) > std::abs(worst->error())) {
+      worst = &compared;
+    }
   }
   return "The rows of " + model + " are left out. On " + std::to_string(worst->run.hosts) +
          " hosts, the prediction is " + in_percent(worst->predicted) + " and Horovod has " +
@@ -92,8 +90,9 @@ std::string cell_of(const PredictedWorld* world, const std::string& without) {
 constexpr const char* kIntroduction = R"(## Larger worlds: predicted, not measured
 
 No cell from here on was measured by us. Each cell says whether another project has *published* it,
-or `rota-bench predict` has *predicted* it. [Predicting](../predicting.md) describes the model.
-`rota-bench scale-answers` prints this part again, on any machine.
+or `rota-bench scale-answers` has *predicted* it. One cell is *calibrated*: the model was fitted to
+it. [Predicting](../predicting.md) describes the model. The command prints this part again, on any
+machine.
 
 The workloads have the layers of the papers of Inception V3 (without its auxiliary head), ResNet-101
 and VGG-16: 23.8, 44.5 and 138.4 million parameters. The time of a step is that of one Pascal GPU
@@ -163,8 +162,9 @@ std::string horovod_table(std::span<const ComparedRun> runs) {
       if (compared.run.model != model) continue;
       const std::array<std::string, 5> cells{
           model, std::to_string(compared.run.hosts * kGpusOfHost),
-          in_percent(compared.run.efficiency) + " published", predicted_share(compared.predicted),
-          in_points(compared.predicted - compared.run.efficiency)};
+          in_percent(compared.run.efficiency) + " published",
+          in_percent(compared.predicted) + (compared.run.calibrates ? " calibrated" : " predicted"),
+          in_points(compared.error())};
       table += row_of_cells(cells);
     }
   }
