@@ -111,23 +111,24 @@ figures of 512 GPUs, and its [paper](https://arxiv.org/abs/1802.05799) describes
 
 One number of the model is calibrated: bytes get 20.5 of the 25 Gbit/s. With it, VGG-16 takes as
 long on 16 GPUs as published. All other rows are predictions. Latencies (20 µs between hosts, 10 µs
-within a host) and 10 GB/s within a host are assumed. With half or twice these latencies, the
-efficiencies on 512 GPUs differ by less than 6 points. The model knows neither stragglers nor the
+within a host) are assumed, and so are 10 GB/s for bytes within a host and for additions. With half
+or twice these latencies, the efficiencies on 512 GPUs differ by less than 6 points. Before the
+gradients, the model sums six numbers, as a step of rota does. It knows neither stragglers nor the
 messages by which Horovod's ranks agree on the next sum. So it is too good in large worlds.
 
 )";
 
 constexpr const char* kAt512 = R"(### What overlap, plans and codecs are worth
 
-Each row changes one thing. In parentheses are the points that the change gains or loses against the
-row above that it names. rota's ranks have the links of Horovod's benchmark, with the calibrated
+Each row names what it changes. In parentheses are the points that the change gains or loses against
+the row above that it names. rota's ranks have the links of Horovod's benchmark, with the calibrated
 rate. Coding is assumed to run at 200 GB/s.
 
 )";
 
 constexpr const char* kAt10000 = R"(With 10,000 hosts of one GPU and cables of 100 Gbit/s, of which
 bytes get the same share, the ring is the wrong plan: each sum takes 2 × 9,999 hops. rota's codecs
-run on a ring only, so they gain little there. A job of rota has at most 4,096 ranks today.
+run on a ring only, so they gain little there. A job of rota has at most 4,096 ranks.
 
 )";
 
@@ -143,7 +144,13 @@ constexpr const char* kWorth = R"(### How many workers are worth it?
 
 These are the most hosts of 4 GPUs at 25 Gbit/s with an efficiency of at least 80 %, by a ring with
 buckets of 16 MiB. For your own model, write a [workload](../predicting.md#what-you-give), and run
-`rota-bench predict --worth 80 --workload FILE --rate 25G --latency 20us --plan ring --bucket 16M`.
+the next command. It gives bytes the same share of the rate. Without a calibration, messages within
+a host and additions cost it nothing.
+
+```sh
+rota-bench predict --worth 80 --workload FILE --ranks-per-host 4 --rate 20.5G --latency 20us \
+  --plan ring --first-bucket 16M --bucket 16M
+```
 
 )";
 
