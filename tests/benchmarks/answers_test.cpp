@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "answers/page.h"
+#include "commands.h"
 
 namespace rota::bench {
 namespace {
@@ -126,6 +127,16 @@ TEST(Answers, PredictThatServersAreSlowerThanARing) {
   const std::string table = servers_table();
   EXPECT_EQ(count_of_text(table, " predicted |"), 3u * 4);
   EXPECT_THAT(table, HasSubstr("| vgg-16 |"));
+}
+
+TEST(Answers, RefuseWhatIsNoOption) {
+  std::string program = "scale-answers";
+  std::string argument = "--hosts";
+  char* arguments[] = {program.data(), argument.data()};
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(run_answers_command(2, arguments), 2);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "rota-bench scale-answers: '--hosts' is not an option\n");
 }
 
 }  // namespace
