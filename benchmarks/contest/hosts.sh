@@ -74,14 +74,15 @@ END
 joined() { local IFS=,; echo "$*"; }
 
 # on_each COMMAND...: runs the command on all hosts at the same time. Replaces {rank} and {address}
-# in the command by the rank and the address of the host. Prints the output of the first host.
+# in the command by the rank and the address of the host. Prints the output of the first host. After
+# $limit seconds the command is asked to end; rotarun needs at most 20 more. Then it is killed.
 on_each() {
   local i words pids=() verdict=0
   for ((i = ${#hosts[@]} - 1; i >= 0; --i)); do
     words=("${@//\{rank\}/$i}")
     words=("${words[@]//\{address\}/${addresses[i]}}")
     ip netns exec "${hosts[i]}" env ROTA_HOSTS="$(joined "${addresses[@]}")" ROTA_SLOTS=$slots \
-      ROTA_HOST="${addresses[i]}" timeout $limit "${words[@]}" >"$folder/out.$i" &
+      ROTA_HOST="${addresses[i]}" timeout -k 30 $limit "${words[@]}" >"$folder/out.$i" &
     pids+=($!)
   done
   for i in "${pids[@]}"; do wait "$i" || verdict=$?; done
