@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <initializer_list>
 #include <optional>
 #include <stdexcept>
@@ -22,17 +23,21 @@ struct Unit {
 };
 
 // Parses a number with one of the units at its end, or without a unit. The first unit that fits is
-// taken.
+// taken. With its unit, the number must not overflow, nor become 0.
 double with_unit(const std::string& option, std::string_view text,
                  std::initializer_list<Unit> units) {
   double factor = 1;
+  std::string_view digits = text;
   for (const Unit& unit : units) {
     if (!text.ends_with(unit.name)) continue;
-    text.remove_suffix(unit.name.size());
+    digits.remove_suffix(unit.name.size());
     factor = unit.factor;
     break;
   }
-  return positive_in("--" + option, "the " + option, text) * factor;
+  const double number = positive_in("--" + option, "the " + option, digits) * factor;
+  if (std::isnormal(number)) return number;
+  throw std::invalid_argument("--" + option + ": the " + option + " " + std::string(text) +
+                              " is too large or too small for a prediction");
 }
 
 std::size_t count_in(const std::string& option, std::string_view text) {
