@@ -113,7 +113,7 @@ One number of the model is calibrated: bytes get 20.5 of the 25 Gbit/s. With it,
 long on 16 GPUs as published. All other rows are predictions. Latencies (20 µs between hosts, 10 µs
 within a host) are assumed, and so are 10 GB/s for bytes within a host and for additions. With half
 or twice these latencies, the efficiencies on 512 GPUs differ by less than 6 points. Before the
-gradients, the model sums six numbers, as a step of rota does. It knows neither stragglers nor the
+gradients, the model sums three numbers, as a step of rota does. It knows neither stragglers nor the
 messages by which Horovod's ranks agree on the next sum. So it is too good in large worlds.
 
 )";
