@@ -19,9 +19,12 @@ int run_answers_command(int argument_count, char** arguments) {
     std::cout << answers_page();
     return 0;
   }
-  const bool wants_help = std::string_view(arguments[1]) == "--help";
-  (wants_help ? std::cout : std::cerr) << kHelp;
-  return wants_help ? 0 : kUsageErrorOfAnswers;
+  if (std::string_view(arguments[1]) == "--help") {
+    std::cout << kHelp;
+    return 0;
+  }
+  std::cerr << "rota-bench scale-answers: '" << arguments[1] << "' is not an option\n";
+  return kUsageErrorOfAnswers;
 }
 
 }  // namespace rota::bench

@@ -19,7 +19,8 @@ inline constexpr double kHorovodRate = 25e9;  // Bits a second.
 struct HorovodRun {
   std::string_view model;  // As in published_models().
   std::size_t hosts;
-  double efficiency;  // A share.
+  double efficiency;        // A share.
+  bool calibrates = false;  // The model was fitted to this run, so it does not predict it.
 };
 
 // Returns all published runs with NCCL and RoCE, model by model.
@@ -40,6 +41,8 @@ double predicted_efficiency(const std::string& model, const WorldModel& world,
 struct ComparedRun {
   HorovodRun run;
   double predicted = 0;  // By Horovod's own way.
+
+  double error() const noexcept { return predicted - run.efficiency; }
 };
 
 // Predicts the runs.

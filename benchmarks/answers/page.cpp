@@ -1,10 +1,11 @@
 // Predicts, and writes the tables.
 #include "answers/page.h"
 
-#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "answers/stars.h"
+#include "base/counted.h"
 #include "base/number_text.h"
 #include "predict/call_runner.h"
 #include "predict/published_models.h"
@@ -52,13 +53,11 @@ std::vector<std::string> names_of_models() {
 // Returns a sentence about the run that is furthest off.
 std::string left_out(std::span<const ComparedRun> runs, const std::string& model) {
   const ComparedRun* worst = nullptr;
-  const auto off = [](const ComparedRun& compared) {
-    const double difference = compared.predicted - compared.run.efficiency;
-    return std::max(difference, -difference);
-  };
   for (const ComparedRun& compared : runs) {
     if (compared.run.model != model) continue;
-    if (worst == nullptr || off(compared) > off(*worst)) worst = &compared;
+    if (worst == nullptr || std::abs(compared.error()) > std::abs(worst->error())) {
+      worst = &compared;
+    }
   }
   return "The rows of " + model + " are left out. On " + std::to_string(worst->run.hosts) +
          " hosts, the prediction is " + in_percent(worst->predicted) + " and Horovod has " +
@@ -66,9 +65,7 @@ std::string left_out(std::span<const ComparedRun> runs, const std::string& model
 }
 
 double seconds_of_sum(const WorldModel& world, collectives::Algorithm plan, std::size_t count) {
-  Clock clock(world);
-  CallRunner(world, Fold::kIfAlike).run({.algorithm = plan, .count = count}, clock);
-  return std::ranges::max(clock.ranks);
+  return seconds_of_call(world, {.algorithm = plan, .count = count}, Fold::kIfAlike);
 }
 
 // Returns the arguments of a prediction in the world of Horovod's benchmark.
@@ -83,28 +80,19 @@ PredictArguments arguments_of_worth() {
   return arguments;
 }
 
-// Returns the largest world that is worth it, and the next one that was tried.
-std::vector<std::string> cells_of(const std::string& model, const Worth& worth) {
-  std::string most = "none";
-  std::string next = "none was tried";
-  for (const PredictedWorld& world : worth.tried) {
-    const std::string cell = std::to_string(world.shape.host_count) +
-                             " hosts: " + predicted_share(efficiency_of(world.step));
-    if (world.shape.host_count <= worth.hosts) {
-      most = cell;
-    } else {
-      next = cell;
-      break;
-    }
-  }
-  return {model, most, next};
+// Returns a cell about a world, or `without` if there is none.
+std::string cell_of(const PredictedWorld* world, const std::string& without) {
+  if (world == nullptr) return without;
+  return base::counted(world->shape.host_count, "host", "hosts") + ": " +
+         predicted_share(efficiency_of(world->step));
 }
 
 constexpr const char* kIntroduction = R"(## Larger worlds: predicted, not measured
 
 No cell from here on was measured by us. Each cell says whether another project has *published* it,
-or `rota-bench predict` has *predicted* it. [Predicting](../predicting.md) describes the model.
-`rota-bench scale-answers` prints this part again, on any machine.
+or `rota-bench scale-answers` has *predicted* it. One cell is *calibrated*: the model was fitted to
+it. [Predicting](../predicting.md) describes the model. The command prints this part again, on any
+machine.
 
 The workloads have the layers of the papers of Inception V3 (without its auxiliary head), ResNet-101
 and VGG-16: 23.8, 44.5 and 138.4 million parameters. The time of a step is that of one Pascal GPU
@@ -123,23 +111,24 @@ figures of 512 GPUs, and its [paper](https://arxiv.org/abs/1802.05799) describes
 
 One number of the model is calibrated: bytes get 20.5 of the 25 Gbit/s. With it, VGG-16 takes as
 long on 16 GPUs as published. All other rows are predictions. Latencies (20 µs between hosts, 10 µs
-within a host) and 10 GB/s within a host are assumed. With half or twice these latencies, the
-efficiencies on 512 GPUs differ by less than 6 points. The model knows neither stragglers nor the
+within a host) are assumed, and so are 10 GB/s for bytes within a host and for additions. With half
+or twice these latencies, the efficiencies on 512 GPUs differ by less than 6 points. Before the
+gradients, the model sums three numbers, as a step of rota does. It knows neither stragglers nor the
 messages by which Horovod's ranks agree on the next sum. So it is too good in large worlds.
 
 )";
 
 constexpr const char* kAt512 = R"(### What overlap, plans and codecs are worth
 
-Each row changes one thing. In parentheses are the points that the change gains or loses against the
-row above that it names. rota's ranks have the links of Horovod's benchmark, with the calibrated
+Each row names what it changes. In parentheses are the points that the change gains or loses against
+the row above that it names. rota's ranks have the links of Horovod's benchmark, with the calibrated
 rate. Coding is assumed to run at 200 GB/s.
 
 )";
 
 constexpr const char* kAt10000 = R"(With 10,000 hosts of one GPU and cables of 100 Gbit/s, of which
 bytes get the same share, the ring is the wrong plan: each sum takes 2 × 9,999 hops. rota's codecs
-run on a ring only, so they gain little there. A job of rota has at most 4,096 ranks today.
+run on a ring only, so they gain little there. A job of rota has at most 4,096 ranks.
 
 )";
 
@@ -155,7 +144,13 @@ constexpr const char* kWorth = R"(### How many workers are worth it?
 
 These are the most hosts of 4 GPUs at 25 Gbit/s with an efficiency of at least 80 %, by a ring with
 buckets of 16 MiB. For your own model, write a [workload](../predicting.md#what-you-give), and run
-`rota-bench predict --worth 80 --workload FILE --rate 25G --latency 20us --plan ring --bucket 16M`.
+the next command. It gives bytes the same share of the rate. Without a calibration, messages within
+a host and additions cost it nothing.
+
+```sh
+rota-bench predict --worth 80 --workload FILE --ranks-per-host 4 --rate 20.5G --latency 20us \
+  --plan ring --first-bucket 16M --bucket 16M
+```
 
 )";
 
@@ -174,8 +169,9 @@ std::string horovod_table(std::span<const ComparedRun> runs) {
       if (compared.run.model != model) continue;
       const std::array<std::string, 5> cells{
           model, std::to_string(compared.run.hosts * kGpusOfHost),
-          in_percent(compared.run.efficiency) + " published", predicted_share(compared.predicted),
-          in_points(compared.predicted - compared.run.efficiency)};
+          in_percent(compared.run.efficiency) + " published",
+          in_percent(compared.predicted) + (compared.run.calibrates ? " calibrated" : " predicted"),
+          in_points(compared.error())};
       table += row_of_cells(cells);
     }
   }
@@ -252,7 +248,9 @@ std::string worth_table() {
   for (const std::string& model : names_of_models()) {
     const Worth worth =
         worth_of(arguments_of_worth(), published_workload(model), costs_of_gpus(kHorovodRate));
-    table += row_of_cells(cells_of(model, worth));
+    const std::array<std::string, 3> cells{model, cell_of(worth.largest(), "none"),
+                                           cell_of(worth.next(), "none was tried")};
+    table += row_of_cells(cells);
   }
   return table + "\n";
 }

@@ -1,7 +1,7 @@
 # Makes hosts for scripts: network namespaces. A further namespace is the switch. A cable with a
 # given rate in each direction connects each host to the switch. The hosts share the cores and
-# memory of this machine, but not its network. Needs root. Removes everything at the end, whatever
-# happens, and the script's folder $work if it has one.
+# memory of this machine, but not its network. Needs root. At the end, whatever happens, ends what
+# still runs on the hosts, and removes everything, and the script's folder $work if it has one.
 # shellcheck shell=bash
 
 hosts=()
@@ -13,6 +13,10 @@ folder=
 
 clean_up() {
   local host
+  # Ctrl-C does not reach what runs on a host: timeout gives it a process group of its own.
+  for host in "${hosts[@]}"; do
+    ip netns pids "$host" 2>/dev/null | xargs -r kill 2>/dev/null || true
+  done
   for host in "${hosts[@]}" "$switch"; do ip netns delete "$host" 2>/dev/null || true; done
   rm -rf ${folder:+"$folder"} ${work:+"$work"}
 }
@@ -70,14 +74,15 @@ END
 joined() { local IFS=,; echo "$*"; }
 
 # on_each COMMAND...: runs the command on all hosts at the same time. Replaces {rank} and {address}
-# in the command by the rank and the address of the host. Prints the output of the first host.
+# in the command by the rank and the address of the host. Prints the output of the first host. After
+# $limit seconds the command is asked to end; rotarun needs at most 20 more. Then it is killed.
 on_each() {
   local i words pids=() verdict=0
   for ((i = ${#hosts[@]} - 1; i >= 0; --i)); do
     words=("${@//\{rank\}/$i}")
     words=("${words[@]//\{address\}/${addresses[i]}}")
     ip netns exec "${hosts[i]}" env ROTA_HOSTS="$(joined "${addresses[@]}")" ROTA_SLOTS=$slots \
-      ROTA_HOST="${addresses[i]}" timeout $limit "${words[@]}" >"$folder/out.$i" &
+      ROTA_HOST="${addresses[i]}" timeout -k 30 $limit "${words[@]}" >"$folder/out.$i" &
     pids+=($!)
   done
   for i in "${pids[@]}"; do wait "$i" || verdict=$?; done

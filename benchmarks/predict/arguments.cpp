@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <initializer_list>
 #include <optional>
 #include <stdexcept>
@@ -22,17 +23,21 @@ struct Unit {
 };
 
 // Parses a number with one of the units at its end, or without a unit. The first unit that fits is
-// taken.
+// taken. With its unit, the number must not overflow, nor become 0.
 double with_unit(const std::string& option, std::string_view text,
                  std::initializer_list<Unit> units) {
   double factor = 1;
+  std::string_view digits = text;
   for (const Unit& unit : units) {
     if (!text.ends_with(unit.name)) continue;
-    text.remove_suffix(unit.name.size());
+    digits.remove_suffix(unit.name.size());
     factor = unit.factor;
     break;
   }
-  return positive_in("--" + option, "the " + option, text) * factor;
+  const double number = positive_in("--" + option, "the " + option, digits) * factor;
+  if (std::isnormal(number)) return number;
+  throw std::invalid_argument("--" + option + ": the " + option + " " + std::string(text) +
+                              " is too large or too small for a prediction");
 }
 
 std::size_t count_in(const std::string& option, std::string_view text) {
@@ -171,6 +176,7 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
       .least_efficiency = least_efficiency_from(given),
       .prints_workload = given.count("print-workload") != 0,
       .json = given.count("json") != 0};
+  if (arguments.least_efficiency > 0) arguments.host_counts.clear();
   if (given.count("sizes") != 0) arguments.sizes = parse_sizes(text("sizes"));
   if (given.count("rate") != 0) arguments.seconds_per_byte = seconds_per_byte_at(text("rate"));
   if (given.count("latency") != 0) arguments.latency_seconds = seconds_in(text("latency"));

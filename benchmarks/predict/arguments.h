@@ -10,10 +10,10 @@
 namespace rota::bench {
 
 struct PredictArguments {
-  std::string workload;            // The name of a model, or the path of a file.
-  std::vector<std::size_t> sizes;  // In bytes; not empty: all-reduces instead of steps.
-  std::vector<std::size_t> host_counts;
-  WorldShape shape;  // Of each world, except for the number of hosts.
+  std::string workload;                  // The name of a model, or the path of a file.
+  std::vector<std::size_t> sizes;        // In bytes; not empty: all-reduces instead of steps.
+  std::vector<std::size_t> host_counts;  // Empty with --worth, which looks for the number.
+  WorldShape shape;                      // Of each world, except for the number of hosts.
   std::string transport;
   std::string calibration;  // Path of a file; empty: none.
   std::string machine;

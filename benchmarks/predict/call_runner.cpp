@@ -70,4 +70,10 @@ const PlannedCall& CallRunner::planned(const Call& call, std::size_t period) {
   return plans_.emplace(call, std::move(made)).first->second;
 }
 
+double seconds_of_call(const WorldModel& model, const Call& call, Fold fold) {
+  Clock clock(model);
+  CallRunner(model, fold).run(call, clock);
+  return std::ranges::max(clock.ranks);
+}
+
 }  // namespace rota::bench

@@ -38,4 +38,8 @@ class CallRunner {
   std::size_t simulated_count_ = 0;
 };
 
+// Returns the seconds of a call that all ranks begin together: until the last one has the sum.
+// Throws as CallRunner::run() does.
+double seconds_of_call(const WorldModel& model, const Call& call, Fold fold);
+
 }  // namespace rota::bench

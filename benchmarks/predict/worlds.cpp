@@ -26,12 +26,6 @@ PredictedWorld predict_world(const PredictArguments& arguments, const Workload& 
                               arguments.transport)};
 }
 
-double seconds_of(const WorldModel& model, const Call& call, Fold fold) {
-  Clock clock(model);
-  CallRunner(model, fold).run(call, clock);
-  return std::ranges::max(clock.ranks);
-}
-
 // Returns the costs of the bytes between hosts alone.
 WorldModel of_bytes_alone(const WorldModel& costs) {
   WorldModel bytes;
@@ -105,8 +99,8 @@ std::vector<PredictedCall> predict_calls(const PredictArguments& arguments,
       if (fold == Fold::kAlways) require_alike(model, call);
       calls.push_back({.shape = shape,
                        .call = call,
-                       .seconds = seconds_of(model, call, fold),
-                       .bytes_seconds = seconds_of(bytes, call, fold)});
+                       .seconds = seconds_of_call(model, call, fold),
+                       .bytes_seconds = seconds_of_call(bytes, call, fold)});
     }
   }
   return calls;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/number_text.h"
 #include "base/world_size.h"
 
@@ -47,10 +48,15 @@ class Search {
   }
 
  private:
-  // Returns the most units of hosts that a job can have; at least one, so that there is a row.
+  // Returns the most units of hosts that a job can have. Throws if it is not even one.
   std::size_t most_units() const {
     const std::size_t ranks = std::max<std::size_t>(1, arguments_.shape.ranks_per_host);
-    return std::max<std::size_t>(1, base::kMaxWorldSize / ranks / unit_);
+    const std::size_t most = base::kMaxWorldSize / ranks / unit_;
+    if (most > 0) return most;
+    throw std::invalid_argument("--worth: the smallest world has " +
+                                base::counted(unit_, "host", "hosts") + " of " +
+                                base::counted_ranks(ranks) + ", and a job has at most " +
+                                std::to_string(base::kMaxWorldSize) + " ranks");
   }
 
   // Doubles the units, but tries the most that there can be before it ends.
@@ -84,23 +90,14 @@ std::string percent(double share) {
   return base::fixed_text(share * kPercent, 1) + " %";
 }
 
-std::string counted(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 std::string described_world(const PredictedWorld& world) {
-  return counted(world.shape.host_count, "host") + " (" + counted(world.step.world_size, "rank") +
-         "), with an efficiency of " + percent(efficiency_of(world.step));
-}
-
-const PredictedWorld* world_of(const Worth& worth, std::size_t hosts) {
-  const auto found = std::ranges::find(
-      worth.tried, hosts, [](const PredictedWorld& world) { return world.shape.host_count; });
-  return found == worth.tried.end() ? nullptr : &*found;
+  return base::counted(world.shape.host_count, "host", "hosts") + " (" +
+         base::counted_ranks(world.step.world_size) + "), with an efficiency of " +
+         percent(efficiency_of(world.step));
 }
 
 std::string answer_of(const Worth& worth) {
-  const PredictedWorld* const most = world_of(worth, worth.hosts);
+  const PredictedWorld* const most = worth.largest();
   if (most == nullptr) return "no world is worth it: " + described_world(worth.tried.front());
   const double ranks = efficiency_of(most->step) * static_cast<double>(most->step.world_size);
   return "worth it are " + described_world(*most) + ". They compute as much as " +
@@ -113,13 +110,23 @@ std::string end_of(const Worth& worth) {
   if (worth.is_limit) {
     return "A job has at most " + std::to_string(base::kMaxWorldSize) + " ranks";
   }
-  const auto next = std::ranges::find_if(worth.tried, [&](const PredictedWorld& world) {
-    return world.shape.host_count > worth.hosts;
-  });
-  return "Too large are " + described_world(*next);
+  return "Too large are " + described_world(*worth.next());
+}
+
+// Returns the first world that was tried and has at least so many hosts.
+const PredictedWorld* first_from(const std::vector<PredictedWorld>& tried, std::size_t hosts) {
+  const auto found = std::ranges::find_if(
+      tried, [&](const PredictedWorld& world) { return world.shape.host_count >= hosts; });
+  return found == tried.end() ? nullptr : &*found;
 }
 
 }  // namespace
+
+const PredictedWorld* Worth::largest() const {
+  return hosts == 0 ? nullptr : first_from(tried, hosts);
+}
+
+const PredictedWorld* Worth::next() const { return first_from(tried, hosts + 1); }
 
 Worth worth_of(const PredictArguments& arguments, const Workload& workload,
                const WorldModel& costs) {
@@ -133,7 +140,7 @@ std::string to_text(const Workload& workload, const Worth& worth) {
 }
 
 std::string to_json(const Workload& workload, const Worth& worth) {
-  const PredictedWorld* const most = world_of(worth, worth.hosts);
+  const PredictedWorld* const most = worth.largest();
   const nlohmann::ordered_json row{{"event", "worth"},
                                    {"workload", workload.name},
                                    {"least_efficiency", worth.least_efficiency},

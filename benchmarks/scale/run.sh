@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Measures how efficient training steps are on 1 to 16 ranks, on one host and on hosts that are
 # network namespaces. Runs rota and its peers in turn, each once a round. Measures too how long 256
-# ranks on 32 hosts take to their first sum. Makes a page of tables and a picture. The last part of
-# the page is predicted: worlds that are larger than any machine here.
+# ranks on 32 hosts take to their first sum. Makes a page of tables and a picture. Then the page
+# holds predictions against measurements. Its last part is predicted: worlds that are larger than
+# any machine here.
 #
 # usage: run.sh BIN OUT COMMAND [ROUNDS]
 # BIN has the programs. OUT gets scaling.jsonl, scaling.md and scaling.svg, and the files of
-# validate.sh, whose part of the page is its end. The page names COMMAND as its origin. Without root
-# there are no namespaces: then the page has one host alone.
+# validate.sh. The page names COMMAND as its origin. Without root there are no namespaces: then the
+# page has measurements on one host alone.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=../contest/peers.sh

@@ -5,7 +5,8 @@
 # usage: validate.sh BIN OUT [whole | short | few]
 # BIN has the programs. OUT gets validation.jsonl, and validation.md, which is a part of a page. The
 # whole takes an hour at most, short ten minutes. Ends with 1 if the predictions are not good
-# enough. Without root there are no hosts: then validation.md says that the validation is left out.
+# enough, and with 2 if they could not be judged. Without root there are no hosts: then
+# validation.md says that the validation is left out.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=../contest/hosts.sh
@@ -27,7 +28,7 @@ case $points in
   few) most_minutes=3 rates=(1000) ranks_per_host=(1) rounds=1 ;;
   *) usage ;;
 esac
-limit=300   # Seconds that one job may take.
+limit=300   # Seconds that one job may take, if they are left.
 judging=60  # Seconds for the predictions after the measurement.
 rows=$out/validation.jsonl
 rate=       # Of the cables, in Mbit/s.
@@ -58,7 +59,11 @@ calibrate() {
     set_rate "$megabits"
     for ranks in "${ranks_per_host[@]}"; do
       on_first 2 "$ranks" bench_on_ranks tune \
-        --calibration "$work/calibrations/$megabits-$ranks" >/dev/null
+        --calibration "$work/calibrations/$megabits-$ranks" >/dev/null || {
+        echo "validate.sh: two hosts of $ranks at $megabits Mbit/s did not measure their costs," \
+          "or took more than $limit s; without them nothing can be predicted" >&2
+        exit 2
+      }
     done
   done
 }
@@ -84,15 +89,17 @@ measure() {
   fi
 }
 
-# Measures all points once a round, until the time is over.
+# Measures all points once a round, until the time is over. The last job gets only the rest of it.
 measure_all() {
-  local job
+  local job left most=$limit limit
   for ((round = 1; round <= rounds; ++round)); do
     for job in "${jobs[@]}"; do
-      if ((SECONDS > 60 * most_minutes - judging)); then
+      left=$((60 * most_minutes - judging - SECONDS))
+      if ((left <= 0)); then
         failed+=("Round $round was cut off after $((SECONDS / 60)) minutes.")
         return
       fi
+      limit=$((left < most ? left : most))
       measure "$job"
     done
   done

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/counted.h"
 #include "collectives/sizes.h"
 #include "scale/row.h"
 
@@ -84,9 +85,8 @@ std::vector<ValidationPoint> points_of(const PointSet& set) {
 }
 
 std::string text_of(const ValidatedWorld& world) {
-  return std::to_string(world.hosts) + " hosts of " + std::to_string(world.ranks_per_host) +
-         (world.ranks_per_host == 1 ? " rank, " : " ranks, ") +
-         rate_text(static_cast<double>(world.megabits));
+  return std::to_string(world.hosts) + " hosts of " + base::counted_ranks(world.ranks_per_host) +
+         ", " + rate_text(static_cast<double>(world.megabits));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/counted.h"
 #include "collectives/sizes.h"
 #include "scale/row.h"
 
@@ -88,8 +89,8 @@ struct HostsTable {
 std::string title_of(const ValidationPoint& point) {
   const ValidatedWorld& world = point.world;
   return (point.is_training() ? "paced training, " : "all-reduce, ") +
-         std::to_string(world.ranks_per_host) + (world.ranks_per_host == 1 ? " rank" : " ranks") +
-         " on each host, " + rate_text(static_cast<double>(world.megabits));
+         base::counted_ranks(world.ranks_per_host) + " on each host, " +
+         rate_text(static_cast<double>(world.megabits));
 }
 
 std::string label_of(const ValidationPoint& point) {

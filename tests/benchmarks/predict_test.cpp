@@ -130,6 +130,11 @@ TEST(Predict, RefusesRatesAndLatenciesThatAreNone) {
     EXPECT_EQ(refused_prediction({flag, "nan"}), what + "is nan; it must be finite");
     EXPECT_EQ(refused_prediction({flag, "fast"}), what + "'fast' is not a number");
   }
+  // These are infinite and 0 with their units, and 0 would mean that none was given.
+  EXPECT_EQ(refused_prediction({"--rate", "1e308T"}),
+            "--rate: the rate 1e308T is too large or too small for a prediction");
+  EXPECT_EQ(refused_prediction({"--latency", "1e-307ns"}),
+            "--latency: the latency 1e-307ns is too large or too small for a prediction");
   EXPECT_EQ(refused_prediction({"--hosts", "2"}),
             "a world of several hosts needs a rate and a latency: give --rate and --latency, or a "
             "--calibration of several hosts");

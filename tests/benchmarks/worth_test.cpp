@@ -107,6 +107,29 @@ TEST(Worth, OfASmallestWorldThatIsImpossibleIsRefused) {
                std::invalid_argument);
 }
 
+// A world that no job can have is not worth anything.
+TEST(Worth, RefusesASmallestWorldOfTooManyRanks) {
+  const auto refusal = [](const std::string& option, const std::string& value) -> std::string {
+    try {
+      worth_for({"--worth", "80", "--rate", "1G", "--latency", "1us", option, value});
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal("--ranks-per-host", "4097"),
+            "--worth: the smallest world has 1 host of 4097 ranks, and a job has at most "
+            "4096 ranks");
+  EXPECT_EQ(refusal("--hosts-per-switch", "5000"),
+            "--worth: the smallest world has 5000 hosts of 1 rank, and a job has at most "
+            "4096 ranks");
+}
+
+// Worlds of the default number of hosts are not predicted, so there is no warning about them.
+TEST(Worth, NamesNoNumberOfHosts) {
+  EXPECT_TRUE(shapes_of(arguments_for({"--worth", "80", "--ranks-per-host", "4096"})).empty());
+}
+
 TEST(Worth, RefusesWhatIsNoEfficiency) {
   EXPECT_EQ(refusal_for({"--worth", "0"}), "--worth: the efficiency is 0; it must be more than 0");
   EXPECT_EQ(refusal_for({"--worth=-5"}), "--worth: the efficiency is -5; it must be more than 0");
