@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <fstream>
 #include <vector>
 
 #include <rota/error.h>
@@ -41,7 +42,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   MPI_Recv(&process, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  if (is_told_who_is_missing(world)) std::fputs("the stopped rank was named\n", stderr);
+  if (is_told_who_is_missing(world)) std::ofstream(argv[1]) << "the stopped rank was named\n";
   ::kill(process, SIGKILL);
   MPI_Abort(MPI_COMM_WORLD, 3);
 }
