@@ -16,6 +16,7 @@ struct ValidatedWorld {
   std::size_t megabits = 0;  // The rate of the cable of each host.
   std::size_t hosts = 0;
   std::size_t ranks_per_host = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy takes the 0 in a comparison for a pointer.
   friend auto operator<=>(const ValidatedWorld&, const ValidatedWorld&) = default;
 
   std::size_t ranks() const noexcept { return hosts * ranks_per_host; }
@@ -28,6 +29,7 @@ struct ValidationPoint {
   std::size_t bytes = 0;
   std::string model{};
   Scaling scaling = Scaling::kWeak;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy takes the 0 in a comparison for a pointer.
   friend auto operator<=>(const ValidationPoint&, const ValidationPoint&) = default;
 
   bool is_training() const noexcept { return !model.empty(); }

@@ -135,7 +135,7 @@ TEST_F(SessionTest, NamesWhatARankAloneHasInAnotherShape) {
     const auto restored_note = [&](std::vector<double>& own) {
       Session session(communicator, options());
       session.track_own("own", own);
-      const std::string note = session.restore().note;
+      std::string note = session.restore().note;
       session.end();
       return note;
     };
