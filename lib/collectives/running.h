@@ -139,10 +139,10 @@ class Method {
   virtual bool make_ready() noexcept { return false; }
 
   // Called for values on a device by the thread that calls the collectives, before it queues the
-  // operation with this number. Makes memory that the operation may need and that the thread that
-  // drives must not make: CUDA may wait for all streams before it pins memory, and these streams
-  // may wait for the thread that drives. Returns Operation::staging. All operations up to
-  // `finished` are done. Throws Error kInvalidArgument, kNoMemory, kSystem.
+  // operation with this number. Makes memory that the operation may need. The thread that drives
+  // must not make it: CUDA may wait for all streams before it pins memory, and these streams may
+  // wait for that thread. Returns Operation::staging. All operations up to `finished` are done.
+  // Throws Error kInvalidArgument, kNoMemory, kSystem.
   virtual std::byte* make_staging(const PlannedCollective&, std::uint64_t /*number*/,
                                   std::uint64_t /*finished*/) {
     return nullptr;

@@ -443,8 +443,8 @@ TEST(ByHand, APortThatIsTakenIsNamed) {
 
 // Method: the port is held for a while, as by a job that was killed and has not ended yet.
 TEST(ByHand, APortThatIsStillHeldIsWaitedFor) {
-  os::Listener held = os::listen_on_loopback();
-  const std::vector<std::string> addresses = {held.address, testing::free_addresses(1).front()};
+  const std::vector<std::string> addresses = testing::free_addresses(2);
+  os::Listener held = os::listen_on(os::parse_address(addresses[0]));
   Outcomes outcomes(2);
   std::thread first([&] { outcomes[0] = run_rank(options_for(0, addresses), sum_of_ranks); });
   std::this_thread::sleep_for(milliseconds(300));

@@ -2,7 +2,7 @@
 # `./dev arm --cycles` finds the loops of kernels and of plain C++ in assembly. Method: functions of
 # a few lines. Neither a compiler nor llvm-mca runs.
 source "$(dirname "${BASH_SOURCE[0]}")/small_tree.sh"
-command -v python3 >/dev/null || { echo "there is no python3" && exit 77; }
+command -v python3 >/dev/null || { echo "python is not installed" && exit 77; }
 
 cat >check.py <<'PY'
 import sys

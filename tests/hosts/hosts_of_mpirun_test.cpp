@@ -43,7 +43,7 @@ class HostsOfMpirun : public AcrossHosts {
                  .environment = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                                  "HOME=" + folder_, "TMPDIR=" + folder_,
                                  "ROTA_KEY_FILE=", kWithLeaksOfOthers}});
-    return job.wait(std::chrono::seconds(100));
+    return job.wait();
   }
 
  private:

@@ -222,7 +222,7 @@ TEST_F(OneMachine, NamesWhatStillRunsOnTheHostWhereItRan) {
   EXPECT_EQ(second.exit_code, 0) << second.err;
   EXPECT_THAT(first.err, Not(HasSubstr("still ran")));
   EXPECT_THAT(second.err, HasSubstr("processes that still ran: sleep (pid "));
-  EXPECT_THAT(second.err, HasSubstr(") of rank 1; "));
+  EXPECT_THAT(second.err, HasSubstr(") of rank 1; a rank should wait for its children"));
 }
 
 // Method: the signal comes to one rotarun, and then to all of them at about the same time, as a

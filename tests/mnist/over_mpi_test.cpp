@@ -65,8 +65,8 @@ class OverMpi : public ::testing::Test {
   }
 
   // Returns a command that runs the example in a program that uses MPI, under the mpirun of this
-  // MPI. A rank of Open MPI that is killed leaves its shared memory behind, so this memory is in
-  // the folder of the test.
+  // MPI. A rank of Open MPI that is killed leaves its shared memory behind, and mpirun may leave
+  // files, so all of this is in the folder of the test.
   static Command command_in_mpi(const std::string& mpi, const std::string& world,
                                 const Words& ranks, const Words& more = {}) {
     Words words = {"/usr/bin/mpirun." + mpi, "-np", world};
@@ -76,7 +76,8 @@ class OverMpi : public ::testing::Test {
     words.insert(words.end(), more.begin(), more.end());
     const std::string folder = folder_->path().string();
     return {.arguments = std::move(words),
-            .environment = {"HOME=" + folder, "OMPI_MCA_btl_vader_backing_directory=" + folder}};
+            .environment = {"HOME=" + folder, "TMPDIR=" + folder,
+                            "OMPI_MCA_btl_vader_backing_directory=" + folder}};
   }
 
   static void expect_same_weights_in_mpi(const std::string& mpi, const Words& ranks) {

@@ -94,6 +94,9 @@ void add_memory(Calls& calls) {
     wait_to_pin();
     return decltype(free){}(address, true);
   };
+}
+
+void add_addresses(Calls& calls) {
   calls.find_memory = [](const void* address, cuda::Memory& memory, std::uint8_t& device) noexcept {
     if (!current.load()) return kInvalid;  // A table without devices.
     State& own = state();
@@ -230,6 +233,7 @@ Calls make_calls() {
     return 0;
   };
   add_memory(calls);
+  add_addresses(calls);
   add_sharing(calls);
   add_streams(calls);
   add_graphs(calls);
