@@ -67,6 +67,7 @@ TEST(Cards, SayHowOthersReachRankZero) {
 TEST(Cards, SayWhetherRanksHaveACpuEach) {
   const auto cards_of = [](const std::vector<std::vector<int>>& masks) {
     std::vector<Card> cards;
+    cards.reserve(masks.size());
     for (const auto& mask : masks) cards.push_back({.domain = "m/0", .cpus = cpu_bits(mask)});
     return cards;
   };

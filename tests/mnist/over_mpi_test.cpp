@@ -29,10 +29,10 @@ using Words = std::vector<std::string>;
 class OverMpi : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    testing::write_few_images(*folder_, 1200, 300);
+    files = std::make_unique<testing::TemporaryFolder>();
+    testing::write_few_images(*files, 1200, 300);
   }
-  static void TearDownTestSuite() { folder_.reset(); }
+  static void TearDownTestSuite() { files.reset(); }
 
   void SetUp() override { std::filesystem::create_directory(own_folder()); }
   void TearDown() override {
@@ -40,14 +40,14 @@ class OverMpi : public ::testing::Test {
     EXPECT_TRUE(std::filesystem::is_empty(own_folder())) << "files were left in TMPDIR";
   }
 
-  static std::string own_folder() { return folder_->path().string() + "/tmp"; }
+  static std::string own_folder() { return files->path().string() + "/tmp"; }
 
   // The example as `world` ranks.
   static Command command(const std::string& world, const Words& options, const Words& more = {}) {
     Words words = {"-np", world, "--oversubscribe"};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(),
-                 {testing::bin_path("mnist"), "--json", "--data", folder_->path().string()});
+                 {testing::bin_path("mnist"), "--json", "--data", files->path().string()});
     words.insert(words.end(), more.begin(), more.end());
     Command command = testing::rotarun(std::move(words));
     command.environment.push_back("TMPDIR=" + own_folder());
@@ -72,9 +72,9 @@ class OverMpi : public ::testing::Test {
     Words words = {"/usr/bin/mpirun." + mpi, "-np", world};
     words.insert(words.end(), ranks.begin(), ranks.end());
     words.insert(words.end(), {testing::test_path("mnist_in_mpi_" + mpi), "--json", "--data",
-                               folder_->path().string()});
+                               files->path().string()});
     words.insert(words.end(), more.begin(), more.end());
-    const std::string folder = folder_->path().string();
+    const std::string folder = files->path().string();
     return {.arguments = std::move(words),
             .environment = {"HOME=" + folder, "TMPDIR=" + folder,
                             "OMPI_MCA_btl_vader_backing_directory=" + folder}};
@@ -127,7 +127,7 @@ class OverMpi : public ::testing::Test {
     EXPECT_THAT(result.err, HasSubstr("rank 1"));
   }
 
-  inline static std::unique_ptr<testing::TemporaryFolder> folder_;
+  inline static std::unique_ptr<testing::TemporaryFolder> files;
 };
 
 #if defined(ROTA_HAS_OPEN_MPI)

@@ -306,7 +306,7 @@ int find_in_fake(FakeCall call, const void* address, void*& start, FakeRun& run)
   if (const int error = own.begin(call); error != 0) return error;
   if (!own.inside(address, 1)) return kInvalid;
   const auto found = std::prev(own.runs.upper_bound(reinterpret_cast<std::uintptr_t>(address)));
-  start = reinterpret_cast<void*>(found->first);
+  start = pointer_to(found->first);
   run = found->second;
   return 0;
 }
@@ -327,7 +327,7 @@ FakeDevice::~FakeDevice() {
   }
   if (state_->thread.joinable()) state_->thread.join();
   for (const auto& [address, run] : state_->runs) {
-    void* outside = reinterpret_cast<void*>(address);
+    void* outside = pointer_to(address);
     if (run.is_foreign) continue;
     if (run.device < 0) {
       std::free(outside);
@@ -341,8 +341,8 @@ FakeDevice::~FakeDevice() {
 }
 
 const Calls& FakeDevice::calls() {
-  static const Calls calls = make_calls();
-  return calls;
+  static const Calls kCalls = make_calls();
+  return kCalls;
 }
 
 bool FakeDevice::work() {

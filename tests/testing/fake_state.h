@@ -32,6 +32,10 @@ namespace rota::testing {
 // A copy does at most so many bytes at a time.
 inline constexpr std::size_t kFakePieceBytes = 16 * 1024;
 
+inline void* pointer_to(std::uintptr_t address) noexcept {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
 struct FakeEvent {
   std::uint64_t recorded = 0;
   std::uint64_t happened = 0;
@@ -146,7 +150,7 @@ struct FakeDevice::State final : FakeMemory {
       if (!run.is_free || run.device < 0 || run.bytes != bytes) continue;
       if (run.device != device && !options.moves_addresses) continue;
       munmap(run.inside, run.bytes);
-      return reinterpret_cast<void*>(address);
+      return pointer_to(address);
     }
     return nullptr;
   }
