@@ -235,6 +235,7 @@ TEST(ScaleCommand, RefusesWhatMakesNoSense) {
 int run_as_peer(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "alone");
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   const PeerProgram program{
