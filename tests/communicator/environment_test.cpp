@@ -264,29 +264,6 @@ TEST(OfAnotherLauncher, IsOfTheJobThatItsLauncherNames) {
   EXPECT_THAT(of_two.err, HasSubstr("another key"));
 }
 
-// Two jobs of one user run at once, and no variable tells them apart. A rank meets the ranks that
-// the same process has started. Method: a shell is the launcher of a job. Both jobs have a rank 0
-// before one of them has a rank 1.
-TEST(OfAnotherLauncher, IsOfTheJobThatItsOwnLauncherHasStarted) {
-  const std::string start_both =
-      "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_LOCAL_RANK=0 \"$0\" & sleep 0.5; "
-      "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_LOCAL_RANK=1 \"$0\" || exit; wait $!";
-  std::vector<std::unique_ptr<Process>> jobs;
-  for (int job = 0; job < 2; ++job) {
-    jobs.push_back(std::make_unique<Process>(
-        Command{.arguments = {"/bin/sh", "-c", start_both, kProgram},
-                .environment = {"OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_LOCAL_SIZE=2",
-                                "ROTA_KEY_FILE=", "JOIN_SECONDS=20"}}));
-  }
-  for (const auto& each : jobs) {
-    const Result result = each->wait();
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    for (const char* line : {"rank 0 of 2 by Open MPI: 3\n", "rank 1 of 2 by Open MPI: 3\n"}) {
-      EXPECT_THAT(result.out, HasSubstr(line));
-    }
-  }
-}
-
 TEST(OfAnotherLauncher, IsRefusedWhereItsVariablesMakeNoSense) {
   const auto error_of = [](std::vector<std::string> environment) {
     const Result result = start(std::move(environment))->wait();
