@@ -9,8 +9,10 @@
 #include <thread>
 
 #include "launcher/launched.h"
+#include "os/address.h"
 #include "os/host.h"
 #include "os/listener.h"
+#include "testing/own_ports.h"
 
 namespace rota::launcher {
 namespace {
@@ -244,7 +246,7 @@ TEST_F(StatusPort, EndsWith2WhereTheAddressIsTaken) {
 
 // Method: the port is held for a second, as by a rotarun that was killed and still ends its ranks.
 TEST_F(StatusPort, WaitsForAPortThatIsStillHeld) {
-  os::Listener held = os::listen_on_loopback();
+  os::Listener held = os::listen_on(os::parse_address(testing::free_addresses(1).front()));
   Process job(rotarun({"--status-port", held.address, "-np", "1", "echo", "on"}));
   std::this_thread::sleep_for(std::chrono::seconds(1));
   held = {};

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "testing/error_of.h"
+#include "testing/own_ports.h"
 
 namespace rota::os {
 namespace {
@@ -20,8 +21,8 @@ constexpr std::array kNotices{SIGCHLD};
 
 TEST(PatientListener, ListensOnceThePortIsFree) {
   const SignalWatch signals(kRequests, kNotices);
-  Listener held = listen_on_loopback();
-  const Address address = parse_address(held.address);
+  const Address address = parse_address(rota::testing::free_addresses(1).front());
+  Listener held = listen_on(address);
   int try_count = 0;
   const auto listener = listen_patiently(
       [&] {
