@@ -126,9 +126,11 @@ rate. Coding is assumed to run at 200 GB/s.
 
 )";
 
-constexpr const char* kAt10000 = R"(With 10,000 hosts of one GPU and cables of 100 Gbit/s, of which
-bytes get the same share, the ring is the wrong plan: each sum takes 2 × 9,999 hops. rota's codecs
-run on a ring only, so they gain little there. A job of rota has at most 4,096 ranks.
+constexpr const char* kAt10000 = R"(### On 10,000 GPUs
+
+With 10,000 hosts of one GPU and cables of 100 Gbit/s, of which bytes get the same share, the ring
+is the wrong plan: each sum takes 2 × 9,999 hops. rota's codecs run on a ring only, so they gain
+little there. A job of rota has at most 4,096 ranks.
 
 )";
 
