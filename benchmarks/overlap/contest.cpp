@@ -70,11 +70,13 @@ ContestResult run_contest(Communicator& communicator, const ContestOptions& opti
   const std::vector<std::size_t> counts = gradient_counts(model_for(digits, "lenet"));
   GradientBuckets<float> gradients(communicator, counts, kOneBucket);
 
-  ContestResult result{.options = options,
-                       .transport = communicator.rank_table().transport,
-                       .ranks = communicator.world_size(),
-                       .gradient_bytes = gradients.layout().buckets.front().count * sizeof(float),
-                       .bucket_count = lay_out_buckets(counts, sizeof(float), {}).buckets.size()};
+  ContestResult result{
+      .options = options,
+      .transport = communicator.rank_table().transport,
+      .ranks = communicator.world_size(),
+      .gradient_bytes = gradients.layout().buckets.front().count * sizeof(float),
+      .bucket_count =
+          lay_out_buckets(counts, sizeof(float), {}, communicator.world_size()).buckets.size()};
   ContestTimes& times = result.times;
   const std::array<Contestant, 4> contestants = {{
       {repeated([&] { overlapped.step(); }), &times.overlapped},

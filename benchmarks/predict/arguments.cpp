@@ -109,7 +109,9 @@ StepOptions step_from(const cxxopts::ParseResult& given) {
   return {.plan = plan_from(given["plan"].as<std::string>()),
           .codec = codec_from(given["codec"].as<std::string>()),
           .buckets = {.first_bucket_bytes = bytes_in(given, "first-bucket"),
-                      .bucket_bytes = bytes_in(given, "bucket")},
+                      .bucket_bytes = given.count("bucket") == 0
+                                          ? std::nullopt
+                                          : std::optional(bytes_in(given, "bucket"))},
           .cores = count_of(given, "cores"),
           .jitter = at_least_zero_in("--jitter", "the jitter", given["jitter"].as<std::string>()),
           .seed = count_of(given, "seed"),
@@ -144,13 +146,14 @@ cxxopts::Options predict_options() {
       ("plan", "Plan of the all-reduces, or auto", text("auto"))                            //
       ("codec", "Codec of the buckets", text("identity"))                                   //
       ("first-bucket", "Bytes of the first bucket", text("64K"))                            //
-      ("bucket", "Bytes of other buckets", text("4M"))                                      //
-      ("cores", "Cores of a host; 0: enough", text("0"))                                    //
-      ("jitter", "Mean fraction by which computation takes longer", text("0"))              //
-      ("seed", "Seed of the jitter", text("1"))                                             //
-      ("steps", "Steps with jitter", text("20"))                                            //
-      ("fold", "Simulate a few ranks for all: auto, never or always", text("auto"))         //
-      ("json", "Print JSON objects, one per line")                                          //
+      ("bucket", "Bytes of other buckets (default: 4M, or 32K for each rank if that is more)",
+       cxxopts::value<std::string>())                                                //
+      ("cores", "Cores of a host; 0: enough", text("0"))                             //
+      ("jitter", "Mean fraction by which computation takes longer", text("0"))       //
+      ("seed", "Seed of the jitter", text("1"))                                      //
+      ("steps", "Steps with jitter", text("20"))                                     //
+      ("fold", "Simulate a few ranks for all: auto, never or always", text("auto"))  //
+      ("json", "Print JSON objects, one per line")                                   //
       ("help", "Print this help");
   return options;
 }

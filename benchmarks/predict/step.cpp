@@ -58,7 +58,8 @@ void require_all_reduce(const WorldModel& model, Algorithm plan) {
 // Does not look at the first call: it is not of a bucket.
 void require_alike_buckets(const WorldModel& model, const Workload& workload,
                            const StepOptions& options) {
-  const std::vector<Call> calls = calls_of(model, layout_of(workload, options.buckets), options);
+  const std::vector<Call> calls =
+      calls_of(model, layout_of(model, workload, options.buckets), options);
   for (const Call& call : std::span(calls).subspan(1)) require_alike(model, call);
 }
 
@@ -95,7 +96,7 @@ class Training {
       : model_(model),
         workload_(workload),
         options_(options),
-        layout_(layout_of(workload, options.buckets)),
+        layout_(layout_of(model, workload, options.buckets)),
         ready_(ready_seconds_of(workload, layout_)),
         sums_(calls_of(model, layout_, options)),
         calls_(model, options.jitter > 0 ? Fold::kNever : options.fold),
@@ -228,10 +229,11 @@ Call call_of(const WorldModel& model, std::size_t count, const StepOptions& opti
   return {.algorithm = choice.algorithm, .count = count};
 }
 
-BucketLayout layout_of(const Workload& workload, const BucketOptions& options) {
+BucketLayout layout_of(const WorldModel& model, const Workload& workload,
+                       const BucketOptions& options) {
   std::vector<std::size_t> counts;
   for (const Workload::Gradient& gradient : workload.gradients) counts.push_back(gradient.count);
-  return lay_out_buckets(counts, sizeof(float), options);
+  return lay_out_buckets(counts, sizeof(float), options, model.hosts.size());
 }
 
 std::vector<Call> calls_of(const WorldModel& model, const BucketLayout& layout,

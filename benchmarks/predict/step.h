@@ -51,8 +51,9 @@ inline double efficiency_of(const StepPrediction& prediction) {
   return prediction.alone_seconds / prediction.step_seconds;
 }
 
-// Returns the buckets of the workload's gradients.
-BucketLayout layout_of(const Workload& workload, const BucketOptions& options);
+// Returns the buckets of the workload's gradients in this world.
+BucketLayout layout_of(const WorldModel& model, const Workload& workload,
+                       const BucketOptions& options);
 
 // Returns the call that rota makes for an all-reduce of `count` elements. Throws
 // std::invalid_argument for a plan that cannot run it in this world.

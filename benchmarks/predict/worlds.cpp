@@ -19,7 +19,7 @@ WorldModel checked_model(const PredictArguments& arguments, const WorldModel& co
 PredictedWorld predict_world(const PredictArguments& arguments, const Workload& workload,
                              const WorldModel& costs, const WorldShape& shape) {
   const WorldModel model = checked_model(arguments, costs, shape);
-  const BucketLayout layout = layout_of(workload, arguments.step.buckets);
+  const BucketLayout layout = layout_of(model, workload, arguments.step.buckets);
   return {.shape = shape,
           .step = predict_step(model, workload, arguments.step),
           .memory = memory_of(model, layout, calls_of(model, layout, arguments.step),

@@ -6,7 +6,7 @@
 namespace rota::bench {
 
 BlockingSums::BlockingSums(Group& group, std::span<const std::size_t> counts)
-    : layout_(lay_out_buckets(counts, sizeof(float), {})),
+    : layout_(lay_out_buckets(counts, sizeof(float), {}, group.world_size())),
       memory_(group.allocate(layout_.count * sizeof(float), Memory::kShared)) {
   for (const Slice& bucket : layout_.buckets) {
     std::byte* const at = memory_.get() + bucket.offset * sizeof(float);

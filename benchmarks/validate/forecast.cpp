@@ -118,7 +118,7 @@ Forecast forecast(const ValidationPoint& point, const ForecastBasis& basis) {
             .cable_seconds = busiest_cable_seconds(model, {&call, 1})};
   }
   const Workload workload = paced_workload(scale_options_of(point), point.world.ranks());
-  const BucketLayout layout = layout_of(workload, arguments.step.buckets);
+  const BucketLayout layout = layout_of(model, workload, arguments.step.buckets);
   return {.seconds = predict_worlds(arguments, workload, costs).front().step.step_seconds,
           .cable_seconds = busiest_cable_seconds(model, calls_of(model, layout, arguments.step))};
 }

@@ -21,8 +21,8 @@ constexpr std::size_t kUsualSums = 6;
 constexpr int kBucketBits = 20;
 
 BucketLayout checked_layout(std::span<const std::size_t> counts, std::size_t element_bytes,
-                            const BucketOptions& options) {
-  if (options.first_bucket_bytes == 0 || options.bucket_bytes == 0) {
+                            const BucketOptions& options, std::size_t world_size) {
+  if (options.first_bucket_bytes == 0 || options.bucket_bytes_in(world_size) == 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "a bucket of gradients needs room for at least one byte");
   }
@@ -35,7 +35,7 @@ BucketLayout checked_layout(std::span<const std::size_t> counts, std::size_t ele
       element_bytes != sizeof(float)) {
     throw Error(ErrorCode::kInvalidArgument, "codecs are for gradients of float32");
   }
-  return lay_out_buckets(counts, element_bytes, options);
+  return lay_out_buckets(counts, element_bytes, options, world_size);
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ BucketLayout checked_layout(std::span<const std::size_t> counts, std::size_t ele
 BucketOrder::BucketOrder(Communicator& communicator, std::span<const std::size_t> counts,
                          std::size_t element_bytes, const BucketOptions& options)
     : communicator_(communicator),
-      layout_(checked_layout(counts, element_bytes, options)),
+      layout_(checked_layout(counts, element_bytes, options, communicator.world_size())),
       element_bytes_(element_bytes),
       codec_(options.codec.value_or(communicator.codec())),
       op_(options.op),

@@ -62,7 +62,7 @@ training::Facts facts_of(const std::vector<Values>& parameters) {
 }  // namespace
 
 BucketLayout lay_out_buckets(std::span<const std::size_t> counts, std::size_t element_bytes,
-                             const BucketOptions& options) {
+                             const BucketOptions& options, std::size_t world_size) {
   const std::size_t alignment = kAlignment / element_bytes;
   BucketLayout layout;
   layout.gradients.resize(counts.size());
@@ -73,7 +73,8 @@ BucketLayout lay_out_buckets(std::span<const std::size_t> counts, std::size_t el
     const std::size_t padded = round_up(counts[index], alignment);
     if (layout.buckets.empty() || padded > room) {
       const bool first = layout.buckets.empty();
-      room = (first ? options.first_bucket_bytes : options.bucket_bytes) / element_bytes;
+      room = (first ? options.first_bucket_bytes : options.bucket_bytes_in(world_size)) /
+             element_bytes;
       layout.buckets.push_back({offset, 0});
       layout.population.push_back(0);
     }

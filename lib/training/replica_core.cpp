@@ -36,7 +36,8 @@ Block allocate_values(Communicator& communicator, std::span<const ParameterInfo>
 
 // Returns the facts that ranks compare besides the parameters. A state must have the same facts.
 template <class T>
-std::vector<Agreement> facts_of(const ReplicaOptions& options, const std::string& settings) {
+std::vector<Agreement> facts_of(const ReplicaOptions& options, const std::string& settings,
+                                std::size_t world_size) {
   constexpr StateFit kLoose = StateFit::kLoose;
   const bool is_adam = std::holds_alternative<Adam>(options.optimizer);
   std::vector<Agreement> facts = {
@@ -46,7 +47,7 @@ std::vector<Agreement> facts_of(const ReplicaOptions& options, const std::string
       {"largest gradient norm", base::shortest_text(options.max_gradient_norm), kLoose},
       {"buckets of",
        std::to_string(options.buckets.first_bucket_bytes) + ", then " +
-           std::to_string(options.buckets.bucket_bytes) + " bytes",
+           std::to_string(options.buckets.bucket_bytes_in(world_size)) + " bytes",
        kLoose}};
   if (!settings.empty()) facts.push_back({"model", settings, kLoose});
   facts.insert(facts.end(), options.agreements.begin(), options.agreements.end());
@@ -92,7 +93,7 @@ ReplicaCore<T>::ReplicaCore(Communicator& communicator, std::span<const Paramete
                             const std::optional<cuda::On>& stream)
     : communicator_(communicator),
       max_gradient_norm_(checked_norm(options.max_gradient_norm)),
-      facts_(facts_of<T>(options, settings)),
+      facts_(facts_of<T>(options, settings, communicator.world_size())),
       parameters_(parameters.begin(), parameters.end()),
       memory_(allocate_values<T>(communicator, parameters)),
       buckets_(communicator, value_counts(parameters), checked_buckets(options.buckets)),

@@ -132,7 +132,7 @@ TEST(BlockingSums, CallForEachBucketOnceInTheOrderOfTheBuckets) {
   AloneGroup group;
   const std::vector<std::size_t> counts = gradient_counts(model_work_named("lenet"));
   std::vector<std::size_t> expected;
-  for (const Slice& bucket : lay_out_buckets(counts, sizeof(float), {}).buckets) {
+  for (const Slice& bucket : lay_out_buckets(counts, sizeof(float), {}, 1).buckets) {
     expected.push_back(bucket.count);
   }
   ASSERT_GT(expected.size(), 1u);

@@ -7,6 +7,7 @@
 //   buckets.wait();                                // Now gradients are sums over all ranks, of
 //   …                                              // buckets.world_sample_count() samples.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,7 +28,10 @@ namespace rota {
 
 struct BucketOptions {
   std::size_t first_bucket_bytes = std::size_t{64} << 10;  // Small, so that sending starts early.
-  std::size_t bucket_bytes = std::size_t{4} << 20;  // For later buckets. Each costs a collective.
+
+  // For later buckets. Each costs a collective, and a ring's steps are as many as its ranks. Unset:
+  // 4 MiB, or 32 KiB for each rank if that is more.
+  std::optional<std::size_t> bucket_bytes{};
 
   // The codec of buckets of 64 KiB or more; smaller buckets travel uncoded. Unset: the codec of the
   // communicator, if gradients are float32. If set to another codec than kIdentity, gradients must
@@ -40,6 +44,12 @@ struct BucketOptions {
   // of sums, whatever the numbers of samples. A sum of Float16 is infinite above 65504, but a mean
   // is not: ranks scale their values first (see ReduceOp::kMean).
   ReduceOp op = ReduceOp::kSum;
+
+  // Returns the bytes of later buckets in a world of this size.
+  std::size_t bucket_bytes_in(std::size_t world_size) const noexcept {
+    return bucket_bytes.value_or(
+        std::max(std::size_t{4} << 20, world_size * (std::size_t{32} << 10)));
+  }
 };
 
 // The position of each gradient in one contiguous range of elements.
@@ -56,7 +66,8 @@ struct BucketLayout {
 // bucket of its own. `counts` are in forward order. The layout depends on the arguments alone, so
 // all ranks agree.
 ROTA_EXPORT BucketLayout lay_out_buckets(std::span<const std::size_t> counts,
-                                         std::size_t element_bytes, const BucketOptions& options);
+                                         std::size_t element_bytes, const BucketOptions& options,
+                                         std::size_t world_size);
 
 class ROTA_HIDDEN BucketOrder;  // Internal to the library.
 
