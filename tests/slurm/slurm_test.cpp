@@ -314,16 +314,16 @@ TEST_F(Slurm, SaysInAShellOfAStepThatTheOtherTasksAreAwaited) {
            {"sh", "-c",
             "[ $SLURM_PROCID = 0 ] || exit 0; tty -s && echo terminal; " + testing::rotarun_path() +
                 " --join-timeout 1 true; echo code $?; exec " + testing::rotarun_path() +
-                " --this-host -np 1 echo alone"}));
+                " --this-host -np 1 echo rank of one"}));
   shell.standard_input = shell.standard_output = terminal.theirs.get();
   testing::Process process(std::move(shell));
-  const std::string screen = terminal.read_until("alone\r\n");
+  const std::string screen = terminal.read_until("rank of one\r\n");
   const Result result = process.wait();
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(screen, HasSubstr("terminal\r\n"));
   EXPECT_THAT(screen, HasSubstr("; the hosts are the tasks of Slurm step "));
   EXPECT_THAT(screen, HasSubstr("code 200\r\n"));
-  EXPECT_THAT(screen, HasSubstr("alone\r\n"));
+  EXPECT_THAT(screen, HasSubstr("rank of one\r\n"));
 }
 
 // Slurm sends the signal to the batch script, which rotarun has replaced, 10 to 40 seconds after
