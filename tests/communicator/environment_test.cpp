@@ -183,9 +183,9 @@ TEST(OneOfSeveral, MayBeOneWhereThatIsMeantOrNobodyIsThere) {
 // listens at MASTER_PORT, so ranks with a key meet at the first port of ROTA_PORTS. Ranks of one
 // machine need no further port.
 const std::string& meeting_port() {
-  static const std::string address = free_addresses(1).front();
-  static const std::string port = address.substr(address.find(':') + 1);
-  return port;
+  static const std::string kAddress = free_addresses(1).front();
+  static const std::string kPort = kAddress.substr(kAddress.find(':') + 1);
+  return kPort;
 }
 
 std::string own_ports() { return "ROTA_PORTS=" + meeting_port() + "-" + meeting_port(); }
@@ -223,7 +223,7 @@ TEST(OfAnotherLauncher, HasTheKeyThatIsNamed) {
     for (std::size_t rank = 0; rank < 2; ++rank) {
       auto variables = by_torchrun(rank, 2, 2);
       variables.back() = "ROTA_KEY_FILE=" + (rank == 0 ? first : second);
-      if (first != second) variables.push_back("JOIN_SECONDS=3");
+      if (first != second) variables.emplace_back("JOIN_SECONDS=3");
       ranks.push_back(start(std::move(variables)));
     }
     return ranks;
@@ -250,7 +250,7 @@ TEST(OfAnotherLauncher, IsOfTheJobThatItsLauncherNames) {
       std::ranges::replace(variables, std::string("LOCAL_RANK=1"), std::string("LOCAL_RANK=0"));
       std::ranges::replace(variables, std::string("TORCHELASTIC_RUN_ID=none"), ids[rank]);
       variables.back() = "ROTA_KEY_FILE=" + key;
-      if (ids[0] != ids[1]) variables.push_back("JOIN_SECONDS=3");
+      if (ids[0] != ids[1]) variables.emplace_back("JOIN_SECONDS=3");
       ranks.push_back(start(std::move(variables)));
     }
     return std::pair(ranks[0]->wait(), ranks[1]->wait());
