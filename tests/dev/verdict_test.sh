@@ -48,7 +48,7 @@ expect "a skip within a test that passes is told, and is not allowed" \
 
 echo 'tests.*: partly: Moon.Rises: the moon is full.*' >>tree/.ci/allowed_skips
 echo 'fuzzers.*: partly: Moon.Rises: the moon is full.*' >>tree/.ci/allowed_skips
-rm -rf kept
+rm -rf kept calls
 run 0 tree/.ci/run
 expect "a skip that is allowed is told" \
   says '^##### skipped: tests: partly: Moon.Rises: the moon is full'
@@ -57,6 +57,12 @@ expect "the last line counts" \
 run 0 tree/.ci/run
 expect "a lane that need not run is a skip with its name" \
   says '^##### skipped: tests in a cluster: it has passed, and nothing in its list has changed$'
+for sanitizers in 'AddressSanitizer and UndefinedBehaviorSanitizer' ThreadSanitizer; do
+  expect "the tests under $sanitizers need not run again" says \
+    "^##### skipped: tests under $sanitizers: it has passed, and nothing in its list has changed\$"
+done
+expect "the tests under ThreadSanitizer ran once" test "$(grep -cx 'sanitize tsan' calls)" = 1
+expect "all tests ran twice" test "$(grep -cx 'test --all' calls)" = 2
 
 rm lane/CTestTestfile.cmake
 add good true
@@ -192,6 +198,9 @@ add good true
 run 0 tree/.ci/run
 expect "what has failed is the first of the next run" \
   test "$(sed -n 4p calls)" = "cluster test"
+expect "so are the sanitizers" \
+  test "$(sed '/^test --all$/q' calls | grep -cx -e 'sanitize [at]san')" = 3  # One for the corpus.
+expect "they run once" test "$(grep -cx -e 'sanitize [at]san' calls)" = 3
 
 # A lane may be left out because of the time limit. This is reported, and is allowed once. The lane
 # comes first in the next run.
@@ -201,15 +210,22 @@ ROTA_CI_MINUTES=10 run 0 tree/.ci/run
 expect "the cluster's tests are left out by name" \
   says '^##### skipped: tests in a cluster: left out once, as it takes 12 minutes and there are'
 expect "the cluster's tests were not run" bash -c '! grep -q cluster calls'
+expect "the sanitizers are left out by name" \
+  says '^##### skipped: tests under ThreadSanitizer: left out once, as it takes 15 minutes'
+expect "they were not run" bash -c '! grep -qx "sanitize tsan" calls'
 rm calls
 ROTA_CI_MINUTES=10 run 1 tree/.ci/run
 expect "leaving them out twice is a failure" \
   says '^##### failed: skipped.*: tests in a cluster: left out again'
+expect "so is leaving the sanitizers out twice" \
+  says '^##### failed: skipped.*: tests under ThreadSanitizer: left out again'
 rm calls
 run 0 tree/.ci/run
 expect "the cluster's tests are the first of the next run" \
   test "$(sed -n 2p calls)" = "cluster test"
 expect "the cluster's tests run once" test "$(grep -c cluster calls)" = 1
+expect "the sanitizers run before all tests" \
+  test "$(sed -n 3,5p calls | paste -sd ,)" = 'sanitize asan,sanitize tsan,test --all'
 rm calls
 run 0 tree/.ci/run
 expect "the cluster's tests are owed no more" test "$(sed -n 2p calls)" = "test --all"
