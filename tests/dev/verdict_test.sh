@@ -283,4 +283,13 @@ expect "the lane that was stopped is told" \
   says '^##### failed: skipped.*: tests: cut off, as the run has had its 0 minutes$'
 expect "no process of the stopped lane stays" \
   bash -c '! grep -qszxF -e "997.$0" /proc/[0-9]*/cmdline' $$
+
+# The cluster's tests may be cut off where Kubernetes was never built. They have not passed then.
+echo "built=$work/none" >tree/tests/cluster/provider/place.sh
+rm kept/passed/owed/{asan,fuzz,tsan}
+run 1 tree/.ci/run
+expect "the cluster's tests are cut off by name" \
+  says '^##### skipped: tests in a cluster: cut off, as the run has had its 0 minutes$'
+expect "what was cut off has not passed" test ! -e kept/passed/lanes/cluster
+expect "what was cut off is still owed" test -e kept/passed/owed/cluster
 exit "$failures"
