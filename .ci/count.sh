@@ -120,7 +120,8 @@ skip() {
 # be tried again: see again.sh.
 test_lane() {
   local results said begin=$SECONDS status=0 tests=0 bad=0 idle=0 failed_before=$failed
-  local kind name what why row is_unsteady=0 again=()
+  local kind name what why row again=() mended=0
+  local -A passed_later=()  # The tests that are unsteady.
   results=$(mktemp)
   said=$(mktemp)
   echo "##### $1"
@@ -131,16 +132,20 @@ test_lane() {
     idle=$(($(attribute skipped "$results") + $(attribute disabled "$results")))
     mapfile -t again < <(not_passed "$1" "$results")
     ((failed_tests += ${#again[@]}))
-    if ((!was_cut_off && ${#again[@]} > 0 && (status == 0 || bad > 0))) && pass_again "$@"; then
-      is_unsteady=1
-      status=0
-    fi
+    if ((!was_cut_off && ${#again[@]} > 0 && (status == 0 || bad > 0))); then try_again "$@"; fi
     while IFS=$'\t' read -r kind name what why; do
       case $kind in
         said) echo "$what" >>"$story" ;;
-        failed) if ((is_unsteady)); then tell_unsteady "$name" "$1"; else fail "$name of $1"; fi ;;
+        failed)
+          if [[ -n ${passed_later[$name]:-} ]]; then
+            tell_unsteady "$name" "$1"
+            ((++mended))
+          else
+            fail "$name of $1"
+          fi
+          ;;
         skipped | idle)
-          if ((is_unsteady)) && ! row_of "$1: $what" "$why"; then
+          if [[ -n ${passed_later[$name]:-} ]] && ! row_of "$1: $what" "$why"; then
             tell_unsteady "$name" "$1" "$what: $why"
             [[ $kind != idle ]] || ((--idle))
           else
@@ -157,7 +162,7 @@ test_lane() {
     # A failure outside of the tests, such as a failed build, counts as one failure.
     fail "$1, before or after its tests"
   fi
-  ((passed += tests - idle - (is_unsteady ? 0 : bad)))
+  ((passed += tests - idle - bad + mended))
   took "$1" "$begin"
   ((failed == failed_before && !was_cut_off))
 }

@@ -142,7 +142,15 @@ is_final() {
 
 mostly_good
 add bad 'echo each time; false'
-is_final "a test that always fails" bad
+add late "$once exit 1 || true"
+run 1 tree/.ci/run
+expect "a test that always fails is a failure" says '^##### failed: bad of tests$'
+expect "it is not unsteady" says_not '^##### unsteady: bad'
+expect "what passes beside it is unsteady" says '^##### unsteady: late of tests$'
+expect "what passes beside it is no failure" says_not '^##### failed: late'
+expect "what passes beside it is counted" grep -qx late kept/unsteady
+expect "the last line counts it as passed, and 8 lanes fail with one test" \
+  test "$(tail -n 1 output)" = "26 passed, 8 failed"
 expect "it is tried three times" test "$(grep -c '^each time$' <(sed -n '1,/^##### [0-9]* s: tests$/p' output))" = 3
 
 mostly_good
