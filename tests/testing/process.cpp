@@ -72,12 +72,9 @@ os::Fd pipe_with(const std::string& input) {
 constexpr std::array<std::string_view, 6> kDamage = {
     "Sanitizer", "runtime error:", "free(): ", "malloc(): ", "double free", "stack smashing"};
 
-// Prints what a program has said if it has such words. CI tries no test again that prints them, and
-// most tests do not print the output of their programs.
-void show_damage(const std::string& said) {
-  const bool is_damaged = std::ranges::any_of(
+bool has_damage(const std::string& said) {
+  return std::ranges::any_of(
       kDamage, [&](std::string_view word) { return said.find(word) != std::string::npos; });
-  if (is_damaged) std::cerr << said << std::flush;
 }
 
 }  // namespace
@@ -103,9 +100,11 @@ Process::Process(Command command) {
 }
 
 Process::~Process() {
-  if (has_ended()) return;
-  signal(SIGKILL);
-  reap(0);
+  if (!has_ended()) {
+    signal(SIGKILL);
+    reap(0);
+  }
+  take_the_rest();
 }
 
 void Process::signal(int number) const noexcept {
@@ -134,6 +133,14 @@ bool Process::read_for(std::chrono::nanoseconds limit) {
   return out_fd_ || err_fd_;
 }
 
+void Process::take_the_rest() {
+  take_all(out_fd_, out_);
+  take_all(err_fd_, err_);
+  if (is_shown_ || (!has_damage(out_) && !has_damage(err_))) return;
+  std::cerr << out_ << err_ << std::flush;
+  is_shown_ = true;
+}
+
 bool Process::wait_for(const std::string& text) {
   const auto is_there = [&] {
     return out_.find(text) != std::string::npos || err_.find(text) != std::string::npos;
@@ -153,15 +160,12 @@ Result Process::wait(std::chrono::nanoseconds limit) {
     signal(SIGKILL);
     reap(0);
   }
-  take_all(out_fd_, out_);
-  take_all(err_fd_, err_);
+  take_the_rest();
   if (WIFEXITED(*status_)) result.exit_code = WEXITSTATUS(*status_);
   if (WIFSIGNALED(*status_)) result.signal = WTERMSIG(*status_);
   result.out = out_;
   result.err = err_;
   result.most_bytes = most_bytes_;
-  show_damage(out_);
-  show_damage(err_);
   return result;
 }
 

@@ -55,11 +55,17 @@ class Process {
   bool has_ended();
   bool reap(int options);
 
+  // Reads what an ended program has left in its pipes. Prints the whole output, once, if it has
+  // words about damage: CI tries no test again that prints them, and most tests do not print the
+  // output of their programs.
+  void take_the_rest();
+
   pid_t pid_ = -1;
   os::Fd out_fd_;
   os::Fd err_fd_;
   std::string out_;
   std::string err_;
+  bool is_shown_ = false;
   std::optional<int> status_;
   std::size_t most_bytes_ = 0;
 };
