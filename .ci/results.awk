@@ -65,7 +65,9 @@ function end_of_test(  i, last, told, reason) {
 
 BEGIN {
   damage = "Sanitizer|runtime error:|free\\(\\): |malloc\\(\\): |double free|stack smashing"
-  late = "timed out|deadline"
+  # What Errors of the library and rotarun say. Commands have the word "deadline" as well.
+  late = "timed out after [0-9]|no connection with .* at the deadline|" \
+    "did not .* within [0-9.]+ m?s|--timeout has passed"
 }
 /<testcase / {
   name = $0
