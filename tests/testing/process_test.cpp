@@ -14,13 +14,11 @@ namespace {
 
 const std::string kReport = "SUMMARY: ThreadSanitizer: data race";
 
-Command shell(const std::string& script) { return {.arguments = {"/bin/sh", "-c", script}}; }
-
 // Runs a script, calls `use`, and destroys the Process. Returns what has been printed meanwhile.
 std::string shown(const std::string& script, const std::function<void(Process&)>& use) {
   ::testing::internal::CaptureStderr();
   {
-    Process process(shell(script));
+    Process process({.arguments = {"/bin/sh", "-c", script}});
     use(process);
   }
   return ::testing::internal::GetCapturedStderr();
