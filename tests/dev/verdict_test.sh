@@ -93,6 +93,21 @@ expect "the verdict says how much more failed" grep -q '^and 15 more, see above$
 expect "the verdict counts skips by the row that allows them" \
   grep -qx ' *1 skipped: planted faults: out of date: \.\*' verdict
 
+# What tests say on a machine that lacks something is allowed.
+allows() { (cd tree && source .ci/count.sh && row_of "$1" "$2"); }
+reason='no tmpfs can be mounted here'
+for name in checkpoint/faults exports/summary_writer launcher/without_proc os/process_tree; do
+  expect "$name skips by name" \
+    grep -q "GTEST_SKIP() << \"$reason\"" "$source_tree/tests/${name}_test.cpp"
+done
+expect "a skip without a tmpfs is allowed" allows "tests: a_test: A.Test" "$reason"
+expect "also under a sanitizer" allows "tests under ThreadSanitizer: a_test: A.Test" "$reason"
+while read -r reason; do
+  expect "dev.ccache_test may say: $reason" allows "tests: dev.ccache_test" "left out: $reason"
+done < <(sed -n 's/^ *left_out="\(.*\)"$/\1/p' "$source_tree/tests/dev/ccache_test.sh")
+expect "dev.ccache_test gives three reasons" \
+  test "$(grep -c '^ *left_out="' "$source_tree/tests/dev/ccache_test.sh")" = 3
+
 # Tests that fail are tried again.
 once='[[ ! -e $0.ran ]] && touch $0.ran &&'  # The first time that a test runs.
 afresh() { rm -rf lane/{CTestTestfile.cmake,*.ran} kept; }

@@ -231,7 +231,7 @@ TEST(SummaryWriter, WaitsForAnotherOneToEnd) {
   EXPECT_GT(second.path(), first.path());
 }
 
-// A disk of 64 KiB at `path`, for this thread and the threads that it starts. Needs root.
+// A disk of 64 KiB at `path`, for this thread and the threads that it starts, if it can be mounted.
 class SmallDisk {
  public:
   explicit SmallDisk(const std::filesystem::path& path) : path_(path) {
@@ -256,7 +256,7 @@ class SmallDisk {
 TEST(SummaryWriter, LeavesNoHalfRecord) {
   const TemporaryFolder folder;
   const SmallDisk disk(folder.path());
-  if (!disk.is_there()) GTEST_SKIP() << "only root can mount a small disk";
+  if (!disk.is_there()) GTEST_SKIP() << "no tmpfs can be mounted here";
   SummaryWriter writer(folder.path());
   writer.scalar("loss", 1, 1);
   writer.flush();

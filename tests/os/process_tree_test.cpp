@@ -265,6 +265,7 @@ TEST(ProcessTreeTest, FreesItsProcessesWhenTheKeeperIsKilled) {
 }
 
 // Hides /proc and calls `body`. Must run in a fork, because /proc stays hidden from its process.
+// Returns 0 if `body` returns true, 1 if not, and 2 if /proc cannot be hidden.
 int end_without_proc(const std::function<bool()>& body) {
   if (::unshare(CLONE_NEWNS) != 0) return 2;
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 2;
@@ -274,7 +275,6 @@ int end_without_proc(const std::function<bool()>& body) {
 }
 
 TEST(WithoutProc, ATreeIsEndedWithItsDaemon) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can hide /proc";
   adopt_orphans();
   const ProcessEvent ending = in_a_split([] {
     return end_without_proc([] {
@@ -286,12 +286,12 @@ TEST(WithoutProc, ATreeIsEndedWithItsDaemon) {
       return next_of(tree).value == SIGTERM && tree.end(kPatience);
     });
   });
+  if (ending.value == 2) GTEST_SKIP() << "no tmpfs can be mounted here";
   EXPECT_EQ(ending.value, 0);
   EXPECT_LT(::waitpid(-1, nullptr, WNOHANG), 0) << "a process was left behind";
 }
 
 TEST(WithoutProc, AllDescendantsAreEnded) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can hide /proc";
   adopt_orphans();
   const ProcessEvent ending = in_a_split([] {
     return end_without_proc([] {
@@ -301,6 +301,7 @@ TEST(WithoutProc, AllDescendantsAreEnded) {
       return end_descendants(kPatience);
     });
   });
+  if (ending.value == 2) GTEST_SKIP() << "no tmpfs can be mounted here";
   EXPECT_EQ(ending.value, 0);
   EXPECT_LT(::waitpid(-1, nullptr, WNOHANG), 0) << "a process was left behind";
 }
