@@ -20,6 +20,8 @@
 #include <thread>
 #include <vector>
 
+#include "os/host.h"
+
 namespace rota::os {
 namespace {
 
@@ -113,15 +115,54 @@ TEST(ProcessTreeTest, TellsOfStops) {
   EXPECT_TRUE(tree.end(kPatience));
 }
 
+// Lets this process, and what it starts from then on, run on one CPU.
+void use_one_cpu() {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(allowed_cpus().front()), &one);
+  ::sched_setaffinity(0, sizeof one, &one);
+}
+
+// Signals the tree from a process that runs only if no other process of this CPU wants to. So each
+// process of the tree has done what the signal makes it do before the next one gets the signal.
+void signal_slowly(ProcessTree& tree, int number) {
+  in_a_split([&] {
+    const sched_param no_priority{};
+    ::sched_setscheduler(0, SCHED_IDLE, &no_priority);
+    tree.signal(number);
+    return 0;
+  });
+}
+
 // If the `sleep` of a shell ends before the shell gets the signal, the shell returns from `wait`,
 // and exits with 3 before its trap runs.
-TEST(ProcessTreeTest, SignalsTheFirstProcessBeforeWhatItHasStarted) {
-  for (int trial = 0; trial < 50; ++trial) {
-    ProcessTree tree(shell("trap 'exit 7' TERM; sleep 60 & wait; exit 3"));
-    EXPECT_TRUE(comes_true([&] { return members_of(tree).size() == 2; }));
-    tree.signal(SIGTERM);
-    ASSERT_EQ(next_of(tree).value, 7) << "in trial " << trial;
-    EXPECT_TRUE(tree.end(kPatience));
+constexpr const char* kTrapping = "trap 'exit 7' TERM; sleep 60 & wait; exit 3";
+
+// A shell that ends as the trapping shell that it has started, whether it gets the signal before
+// that shell has ended or not.
+constexpr const char* kAbove =
+    "trap : TERM; sh -c \"$TRAPPING\" & wait $!; code=$?; "
+    "[ $code -lt 128 ] || { wait $!; code=$?; }; exit $code";
+
+// Returns how the first process of a tree of `size` processes ends after SIGTERM.
+int end_by_term(const std::string& script, std::size_t size) {
+  const ProcessEvent ending = in_a_split([&] {
+    use_one_cpu();
+    ProcessPlan plan = shell(script);
+    plan.environment.emplace_back(std::string("TRAPPING=") + kTrapping);
+    ProcessTree tree(plan);
+    if (!comes_true([&] { return members_of(tree).size() == size; })) return 1;
+    signal_slowly(tree, SIGTERM);
+    const int code = next_of(tree).value;
+    return tree.end(kPatience) ? code : 2;
+  });
+  return ending.value;
+}
+
+TEST(ProcessTreeTest, SignalsEachProcessBeforeWhatItHasStarted) {
+  for (int trial = 0; trial < 3; ++trial) {
+    ASSERT_EQ(end_by_term(kTrapping, 2), 7) << "in trial " << trial;
+    ASSERT_EQ(end_by_term(kAbove, 3), 7) << "in trial " << trial;
   }
 }
 
