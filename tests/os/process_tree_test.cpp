@@ -138,8 +138,8 @@ void signal_slowly(ProcessTree& tree, int number) {
 // and exits with 3 before its trap runs.
 constexpr const char* kTrapping = "trap 'exit 7' TERM; sleep 60 & wait; exit 3";
 
-// A shell that ends as the trapping shell that it has started, whether it gets the signal before
-// that shell has ended or not.
+// This shell starts the trapping shell, and exits with its exit code. A signal for the shell itself
+// ends the first `wait`, with a code above 128.
 constexpr const char* kAbove =
     "trap : TERM; sh -c \"$TRAPPING\" & wait $!; code=$?; "
     "[ $code -lt 128 ] || { wait $!; code=$?; }; exit $code";
