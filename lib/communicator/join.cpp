@@ -294,15 +294,16 @@ Error with_hint(const Error& error, const std::string& hint) {
   return blamed ? Error(error.code(), text, *blamed) : Error(error.code(), text);
 }
 
-// Returns hints for ranks that have waited for each other too long.
-std::string hint_for(const JobByHand& job, const RankTable& table) {
+// Returns hints after a timeout. A rank that has waited for the store of the launcher blames no
+// other rank.
+std::string hint_for(const Error& timeout, const JobByHand& job, const RankTable& table) {
   std::string hint;
   if (table.source == cluster::kSlurmStep) {
     hint += "; the ranks are the tasks of Slurm step " + job.id +
             ", and each of them must run this program: in a shell of srun --pty, start it with "
             "rotarun --this-host";
   }
-  if (meets_at_local_name(job)) {
+  if (timeout.blamed_rank() && meets_at_local_name(job)) {
     hint +=
         "; the ranks meet at a local name, which no other container reaches: if they are in "
         "several containers, set ROTA_KEY_FILE for all of them to a file of 32 random bytes or "
@@ -319,7 +320,7 @@ Group join_by_hand(const CommunicatorOptions& options, base::TimePoint deadline)
     return enter(arrive_by_hand(options, table, deadline), &table, options, deadline);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kTimeout) throw;
-    throw with_hint(error, hint_for(*options.by_hand, table));
+    throw with_hint(error, hint_for(error, *options.by_hand, table));
   }
 }
 

@@ -57,7 +57,7 @@ TEST(FindRankZero, BringsTheKeyAndAPlace) {
   EXPECT_THAT(found.places, ::testing::ElementsAre(HasSubstr("127.0.0.1:")));
 }
 
-// No other container reaches a local name, but a port.
+// No other container reaches a local name. It may reach a port.
 TEST(FindRankZero, ListensAtAPortOfOneMachineIfAKeyIsNamed) {
   for (const bool names_key : {false, true}) {
     TextStore store;
