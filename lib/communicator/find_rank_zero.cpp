@@ -58,10 +58,15 @@ bool are_on_one_host(const RankTable& table) {
          std::ranges::all_of(table.rows, [&](const RankRow& row) { return row.host == first; });
 }
 
-// Listens for the other ranks. On one machine, only processes of this user can connect.
-os::Fd listen_for_others(const RankTable& table, const std::optional<base::PortRange>& ports,
+// Returns whether rank 0 listens at a local name, which lets in only processes of this user. No
+// process of another container reaches it, so rank 0 listens at a port if a person names a key.
+bool listens_at_local_name(const JobByHand& job) {
+  return job.key.empty() && are_on_one_host(job.table);
+}
+
+os::Fd listen_for_others(const JobByHand& job, const std::optional<base::PortRange>& ports,
                          RankZero& first) {
-  if (are_on_one_host(table)) {
+  if (listens_at_local_name(job)) {
     first.places = {random_local_name()};
     return os::listen_on(os::parse_address(first.places.front())).socket;
   }
@@ -128,6 +133,11 @@ bool is_store(std::string_view meeting) noexcept {
   return meeting == kPmix || meeting.starts_with(kPmi);
 }
 
+bool meets_at_local_name(const JobByHand& job) {
+  return is_store(job.meeting) ? listens_at_local_name(job)
+                               : job.meeting.starts_with(os::kLocalSign);
+}
+
 std::unique_ptr<stores::Store> open_store(const JobByHand& job, base::TimePoint deadline) {
   if (job.meeting == kPmix) {
     auto store = std::make_unique<stores::PmixStore>(deadline);
@@ -153,7 +163,7 @@ FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store,
   std::string own;
   if (job.rank == 0) {
     try {
-      found.listener = listen_for_others(job.table, ports, first);
+      found.listener = listen_for_others(job, ports, first);
     } catch (const Error&) {
       store.share(std::string(kNoPlaces), deadline);  // Ends their wait.
       throw;

@@ -30,6 +30,10 @@ auth::Key own_key(const JobByHand& job);
 // Returns whether JobByHand::meeting names a store, not an address.
 bool is_store(std::string_view meeting) noexcept;
 
+// Returns whether rank 0 waits at a local name, which only processes of its machine and of its
+// network namespace reach. `job` has JobByHand::meeting.
+bool meets_at_local_name(const JobByHand& job);
+
 // Returns the file name of the first MPI library among `paths`, such as "libmpich.so.12". Returns
 // an empty text if there is none.
 std::string mpi_library_among(const std::vector<std::string>& paths);
@@ -39,9 +43,10 @@ std::string mpi_library_among(const std::vector<std::string>& paths);
 // loaded, needs the server for itself; kSystem if the store is not there.
 std::unique_ptr<stores::Store> open_store(const JobByHand& job, base::TimePoint deadline);
 
-// All ranks must call it. Between machines, rank 0 listens at a port of `ports`, or at any port if
-// there is no range. Throws the Errors of stores::Store; kPeerLost if rank 0 could not listen;
-// kMismatch if only some ranks have a key file.
+// All ranks must call it. Rank 0 listens at a local name if all ranks are on one machine and
+// JobByHand::key is empty; otherwise at a port of `ports`, or at any port if there is no range.
+// Throws the Errors of stores::Store; kPeerLost if rank 0 could not listen; kMismatch if only some
+// ranks have a key file.
 FoundRankZero find_rank_zero(const JobByHand& job, stores::Store& store,
                              const std::optional<base::PortRange>& ports, base::TimePoint deadline);
 

@@ -16,6 +16,7 @@
 #include "collectives/mpi/run.h"
 #include "communicator/blame.h"
 #include "communicator/by_hand.h"
+#include "communicator/find_rank_zero.h"
 #include "communicator/first_word.h"
 #include "communicator/listening_ports.h"
 #include "communicator/tuned_file.h"
@@ -293,6 +294,24 @@ Error with_hint(const Error& error, const std::string& hint) {
   return blamed ? Error(error.code(), text, *blamed) : Error(error.code(), text);
 }
 
+// Returns hints after a timeout. A rank that has waited for the store of the launcher blames no
+// other rank.
+std::string hint_for(const Error& timeout, const JobByHand& job, const RankTable& table) {
+  std::string hint;
+  if (table.source == cluster::kSlurmStep) {
+    hint += "; the ranks are the tasks of Slurm step " + job.id +
+            ", and each of them must run this program: in a shell of srun --pty, start it with "
+            "rotarun --this-host";
+  }
+  if (timeout.blamed_rank() && meets_at_local_name(job)) {
+    hint +=
+        "; the ranks meet at a local name, which no other container reaches: if they are in "
+        "several containers, set ROTA_KEY_FILE for all of them to a file of 32 random bytes or "
+        "more, and MASTER_ADDR to the address of rank 0; then they use TCP";
+  }
+  return hint;
+}
+
 Group join_by_hand(const CommunicatorOptions& options, base::TimePoint deadline) {
   const RankTable table = complete_table(*options.by_hand);
   if (table.rows.size() == 1) return world_of_one(table, options);
@@ -300,10 +319,8 @@ Group join_by_hand(const CommunicatorOptions& options, base::TimePoint deadline)
   try {
     return enter(arrive_by_hand(options, table, deadline), &table, options, deadline);
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::kTimeout || table.source != cluster::kSlurmStep) throw;
-    throw with_hint(error, "; the ranks are the tasks of Slurm step " + options.by_hand->id +
-                               ", and each of them must run this program: in a shell of srun "
-                               "--pty, start it with rotarun --this-host");
+    if (error.code() != ErrorCode::kTimeout) throw;
+    throw with_hint(error, hint_for(error, *options.by_hand, table));
   }
 }
 

@@ -97,8 +97,9 @@ std::string store_of(const cluster::Specification& own, const cluster::Environme
   return fd ? "pmi:" + *fd : "";
 }
 
-std::string meeting_of(const cluster::Specification& own, const cluster::Given& given) {
-  const auto point = cluster::meeting_point(own, given, false);
+std::string meeting_of(const cluster::Specification& own, const cluster::Given& given,
+                       bool has_key) {
+  const auto point = cluster::meeting_point(own, given, has_key);
   if (!point) {
     throw Error(ErrorCode::kInvalidArgument,
                 own.source + " says " + cluster::to_text(own) + cluster::ask_for_first());
@@ -130,11 +131,11 @@ std::optional<JobByHand> read_job_of_launcher() {
     for (RankRow& row : job.table.rows) row.host = cluster::machine_of(own, given);
   }
   const bool has_store = !job.meeting.empty();
-  if (!has_store) job.meeting = meeting_of(own, given);
+  const bool names_key = !given.environment.text("ROTA_KEY_FILE").empty();
+  if (!has_store) job.meeting = meeting_of(own, given, names_key);
   // A key file in a usual place is for ranks that have no other way to a key.
   const bool needs_key = !has_store && !job.meeting.starts_with(os::kLocalSign);
-  const char* named = std::getenv("ROTA_KEY_FILE");
-  if (needs_key || (named && *named != '\0')) job.key = shared_key();
+  if (needs_key || names_key) job.key = shared_key();
   return job;
 }
 

@@ -238,6 +238,24 @@ TEST(OfAnotherLauncher, HasTheKeyThatIsNamed) {
   EXPECT_EQ(unlike[0]->wait().exit_code, 3);
 }
 
+// Method: rank 0 is never started, so rank 1 says where it has looked.
+TEST(OfAnotherLauncher, LooksForRankZeroOverTcpIfAKeyIsNamed) {
+  const TemporaryFolder folder;
+  const auto error_with = [](const std::string& key_file) {
+    auto variables = by_torchrun(1, 2, 2);
+    variables.back() = "ROTA_KEY_FILE=" + key_file;
+    variables.emplace_back("JOIN_SECONDS=1");
+    return start(std::move(variables))->wait().err;
+  };
+  EXPECT_THAT(error_with(""),
+              AllOf(HasSubstr("rank 1 did not reach rank 0"), HasSubstr("at @rota-"),
+                    HasSubstr("; the ranks meet at a local name, which no other container reaches: "
+                              "if they are in several containers, set ROTA_KEY_FILE for all of "
+                              "them")));
+  EXPECT_THAT(error_with(write_key(folder, "key", 'k')),
+              AllOf(HasSubstr("at 127.0.0.1:" + meeting_port()), Not(HasSubstr("local name"))));
+}
+
 // Rank 0 of one job and rank 1 of another job use the same port and key file. They must not become
 // a world of two. Only these two ranks have little time.
 TEST(OfAnotherLauncher, IsOfTheJobThatItsLauncherNames) {

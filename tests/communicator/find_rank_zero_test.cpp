@@ -57,6 +57,24 @@ TEST(FindRankZero, BringsTheKeyAndAPlace) {
   EXPECT_THAT(found.places, ::testing::ElementsAre(HasSubstr("127.0.0.1:")));
 }
 
+// No other container reaches a local name. It may reach a port.
+TEST(FindRankZero, ListensAtAPortOfOneMachineIfAKeyIsNamed) {
+  for (const bool names_key : {false, true}) {
+    TextStore store;
+    std::vector<JobByHand> jobs = {job_of(0), job_of(1)};
+    for (JobByHand& job : jobs) {
+      for (RankRow& row : job.table.rows) row.host = "a";
+      if (names_key) job.key = std::string(32, 'k');
+    }
+    const FoundRankZero own = find_rank_zero(jobs[0], store, std::nullopt, base::Clock::now());
+    const FoundRankZero found = find_rank_zero(jobs[1], store, std::nullopt, base::Clock::now());
+    EXPECT_TRUE(own.listener);
+    EXPECT_EQ(meets_at_local_name(jobs[1]), !names_key);
+    EXPECT_THAT(found.places,
+                ::testing::ElementsAre(HasSubstr(names_key ? "127.0.0.1:" : "@rota-")));
+  }
+}
+
 TEST(FindRankZero, RefusesAKeyFileThatOnlySomeRanksHave) {
   for (const std::size_t owner : {0, 1}) {
     TextStore store;

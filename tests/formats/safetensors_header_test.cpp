@@ -40,7 +40,8 @@ ParsedHeader parsed(const std::string& text, std::uint64_t file_bytes) {
 
 std::string with_length(const std::string& json) {
   std::string text;
-  for (int i = 0; i < 8; ++i) text += static_cast<char>((json.size() >> (8 * i)) & 0xff);
+  const std::uint64_t length = json.size();
+  for (int i = 0; i < 8; ++i) text += static_cast<char>((length >> (8 * i)) & 0xff);
   return text + json;
 }
 
@@ -117,6 +118,11 @@ struct Refused {
   const char* why;  // A part of the message.
 };
 
+// A 32-bit program refuses larger numbers than it can hold before it compares them.
+constexpr bool kHas64Bits = sizeof(std::size_t) == 8;
+constexpr const char* kShapeTooLarge = kHas64Bits ? "has a shape whose bytes cannot be counted"
+                                                  : "has a number that is too large in its shape";
+
 // The good header that the bad ones differ from has 12 bytes of data.
 constexpr Refused kRefused[] = {
     {R"([])", "is not JSON that begins with '{'"},
@@ -165,13 +171,13 @@ constexpr Refused kRefused[] = {
      R"("b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})",
      R"(tensor "b" begins at byte 4 of the data, expected 8)"},
     {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,18446744073709551615]}})",
-     R"(tensor "a" has 18446744073709551615 bytes, but its shape needs 4)"},
+     kHas64Bits ? R"(tensor "a" has 18446744073709551615 bytes, but its shape needs 4)"
+                : R"(tensor "a" has a number that is too large in its data_offsets)"},
     {R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})",
      R"(tensor "a" has 8 bytes, but its shape needs 12)"},
     {R"({"a":{"dtype":"F32","shape":[4294967296,4294967296,0],"data_offsets":[0,0]}})",
-     "has a shape whose bytes cannot be counted"},
-    {R"({"a":{"dtype":"F32","shape":[2305843009213693952],"data_offsets":[0,0]}})",
-     "has a shape whose bytes cannot be counted"},
+     kShapeTooLarge},
+    {R"({"a":{"dtype":"F32","shape":[2305843009213693952],"data_offsets":[0,0]}})", kShapeTooLarge},
     {R"({"a":{"dtype":"F4","shape":[3],"data_offsets":[0,1]}})",
      "has a shape whose bytes cannot be counted"},
     {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",

@@ -109,6 +109,40 @@ TEST_F(ByHandHostsTest, RanksMeetAcrossHostsByTfConfig) {
   std::filesystem::remove(key_file);
 }
 
+// The launcher says that both ranks are on one machine, but each is in a container with a network
+// of its own. A named key leads them to the address of rank 0.
+TEST_F(ByHandHostsTest, RanksOfOneMachineMeetAcrossContainersWithAKey) {
+  const std::string key_file = ::testing::TempDir() + "container_key_" + std::to_string(::getpid());
+  std::ofstream(key_file) << kKey;
+  std::filesystem::permissions(key_file, std::filesystem::perms::owner_read);
+  const auto run_both = [&](const std::vector<std::string>& more) {
+    std::vector<std::unique_ptr<Process>> ranks;
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      const std::string number = std::to_string(rank);
+      Command command{
+          .arguments = {test_path("environment_rank"), "transport"},
+          .environment = {"RANK=" + number, "WORLD_SIZE=2", "LOCAL_RANK=" + number,
+                          "LOCAL_WORLD_SIZE=2", "GROUP_WORLD_SIZE=1",
+                          "MASTER_ADDR=" + network_->address(0), "MASTER_PORT=7001",
+                          "TORCHELASTIC_USE_AGENT_STORE=True", "TORCHELASTIC_RUN_ID=none"}};
+      command.environment.insert(command.environment.end(), more.begin(), more.end());
+      ranks.push_back(std::make_unique<Process>(network_->on(rank, std::move(command))));
+    }
+    std::vector<Result> results;
+    for (const auto& rank : ranks) results.push_back(rank->wait());
+    return results;
+  };
+  for (const Result& result : run_both({"ROTA_KEY_FILE=", "JOIN_SECONDS=2"})) {
+    EXPECT_EQ(result.exit_code, 3) << result.out;
+    EXPECT_THAT(result.err, HasSubstr("set ROTA_KEY_FILE for all of them"));
+  }
+  for (const Result& result : run_both({"ROTA_KEY_FILE=" + key_file})) {
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("of 2 by torchrun over tcp: 3\n"));
+  }
+  std::filesystem::remove(key_file);
+}
+
 // MPICH's launcher starts two ranks on each of two hosts, and has a store. So the ranks need no key
 // and no address from a person. Ranks of one host share memory. Where ranks are dealt out in turn,
 // rank 1 calls rank 2, which is on rank 0's host.

@@ -1,14 +1,16 @@
-// Ranks that Open MPI's mpirun starts on two hosts are one world, with not a line changed: they
-// find each other through the PMIx servers of both hosts.
-// Method: the hosts are network namespaces. mpirun starts its daemon on the second host by a script
-// in the place of ssh, which enters the namespace.
+// Ranks that Open MPI's mpirun starts on two hosts are one world. With not a line changed, they
+// find each other through the PMIx servers of both hosts. A program that uses MPI itself gives rota
+// its communicator. Method: the hosts are network namespaces. mpirun starts its daemon on the
+// second host by a script in the place of ssh, which enters the namespace.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include "hosts/across_hosts.h"
 #include "mnist/few_images.h"
 #include "mnist/outcome.h"
+#include "os/listener.h"
 #include "testing/leaks_of_others.h"
 
 namespace rota::testing {
@@ -32,18 +34,21 @@ class HostsOfMpirun : public AcrossHosts {
   }
 
   // Runs a program as two ranks on the first host and one rank on the second. Each host has a name
-  // of its own, by which Open MPI tells hosts apart. No argument may contain a blank.
-  Result mpirun(const std::vector<std::string>& program) const {
+  // of its own, by which Open MPI tells hosts apart. No argument may contain a blank. All ranks get
+  // the variables.
+  Result mpirun(const std::vector<std::string>& program,
+                const std::vector<std::string>& variables = {}) const {
     std::vector<std::string> words = {agent_, network_->address(0), kMpirun, "-np", "3"};
     words.insert(words.end(), {"-H", hosts({2, 1}), "--map-by", "slot", "--bind-to", "none"});
     words.insert(words.end(), {"--mca", "plm_rsh_agent", agent_});
     words.insert(words.end(), {"--mca", "oob_tcp_if_include", "10.77.0.0/24"});
     words.insert(words.end(), program.begin(), program.end());
-    Process job({.arguments = std::move(words),
-                 .environment = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                                 "HOME=" + folder_, "TMPDIR=" + folder_,
-                                 "ROTA_KEY_FILE=", kWithLeaksOfOthers}});
-    return job.wait();
+    Command command{.arguments = std::move(words),
+                    .environment = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                                    "HOME=" + folder_, "TMPDIR=" + folder_,
+                                    "ROTA_KEY_FILE=", kWithLeaksOfOthers}};
+    command.environment.insert(command.environment.end(), variables.begin(), variables.end());
+    return run(std::move(command));
   }
 
  private:
@@ -89,6 +94,58 @@ TEST_F(HostsOfMpirun, EndWithARankThatIsKilled) {
     EXPECT_THAT(result.err, HasSubstr("harm at"));
   }
 }
+
+#if defined(ROTA_HAS_MNIST_IN_MPI)
+// The example in a program that has called MPI_Init.
+class HostsOfMpirunInMpi : public HostsOfMpirun {
+ protected:
+  void SetUp() override {
+    HostsOfMpirun::SetUp();
+    if (IsSkipped()) return;
+    images_ = std::make_unique<TemporaryFolder>();
+    write_few_images(*images_, 1200, 300);
+  }
+
+  // Open MPI keeps the memory that ranks share in the folder of the test: a rank that is ended by
+  // MPI_Abort may leave it behind. Ranks that wait leave the cores to the others.
+  Result train(std::vector<std::string> variables = {}) const {
+    variables.push_back("OMPI_MCA_btl_vader_backing_directory=" + folder_);
+    variables.emplace_back("OMPI_MCA_mpi_yield_when_idle=1");
+    return mpirun({test_path("mnist_in_mpi_openmpi"), "--json", "--data", images_->path().string()},
+                  variables);
+  }
+
+  void expect_trained(const Result& result) const {
+    const Outcome expected =
+        outcome_of(run_rotarun({"-np", "3", "--oversubscribe", bin_path("mnist"), "--json",
+                                "--data", images_->path().string()}));
+    const Outcome outcome = outcome_of(result);
+    EXPECT_EQ(outcome.weights_hash, expected.weights_hash);
+    EXPECT_EQ(outcome.world, 3U);
+    EXPECT_EQ(outcome.transport, "mpi");
+  }
+
+ private:
+  std::unique_ptr<TemporaryFolder> images_;
+};
+
+TEST_F(HostsOfMpirunInMpi, TrainTheModelThatRotarunTrains) { expect_trained(train()); }
+
+// Method: the range has a single port. While another socket has this port, rank 0 cannot listen for
+// the rank of the second host, and no rank trains. What the ranks say right before MPI_Abort may be
+// lost, so only the exit code is compared.
+TEST_F(HostsOfMpirunInMpi, MeetAtThePortsThatAreGiven) {
+  const std::vector<std::string> one_port = {"ROTA_PORTS=7790-7790"};
+  os::Listener other;
+  network_->act_on(
+      0, [&] { other = os::listen_on(os::parse_address(network_->address(0) + ":7790")); });
+  const Result result = train(one_port);
+  EXPECT_TRUE(result.was_in_time) << result.err;
+  EXPECT_NE(result.exit_code, 0) << result.out;
+  other.socket.reset();
+  expect_trained(train(one_port));
+}
+#endif
 
 }  // namespace
 }  // namespace rota::testing

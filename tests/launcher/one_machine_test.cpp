@@ -189,6 +189,10 @@ TEST_F(OneMachineOfMpirun, WaitsForATaskThatIsNoRotarunUntilTheDeadline) {
   EXPECT_EQ(second.exit_code, 200);
   EXPECT_THAT(second.err, HasSubstr("host 0 at @rota-"));
   EXPECT_THAT(second.err, HasSubstr("was not reached within"));
+  for (const Result* result : {&first, &second}) {
+    EXPECT_THAT(result->err, HasSubstr("if they are in several containers, give all of them "
+                                       "--key-file, and the address of rank 0 with MASTER_ADDR"));
+  }
   EXPECT_EQ(first.out + second.out, "");
 }
 

@@ -370,13 +370,19 @@ TEST_F(Slurm, EndsTheOtherRanksWhenOneFails) {
 
 // A stopped rank does not end by itself.
 TEST_F(Slurm, EndsAStoppedRankWithTheOptionToKill) {
-  const Result result = run(srun({"-n3", "-N1", "--kill-on-bad-exit=1"},
-                                 {"env", "HOME=/nonexistent", "DEADLINE_SECONDS=2",
-                                  testing::test_path("fault_ranks"), "stop", "1", "3000"}));
-  EXPECT_TRUE(result.was_in_time);
-  EXPECT_NE(result.exit_code, 0);
-  EXPECT_THAT(result.err, HasSubstr("harm at"));
-  EXPECT_THAT(result.err, HasSubstr("rank 1"));
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"-n3", "-N1"}, {"-n3", "-N2", "--mpi=pmi2"}}) {
+    SCOPED_TRACE(options.back());
+    std::vector<std::string> that_kill = options;
+    that_kill.emplace_back("--kill-on-bad-exit=1");
+    const Result result =
+        run(srun(that_kill, {"env", "HOME=/nonexistent", "DEADLINE_SECONDS=2",
+                             testing::test_path("fault_ranks"), "stop", "1", "3000"}));
+    EXPECT_TRUE(result.was_in_time);
+    EXPECT_NE(result.exit_code, 0);
+    EXPECT_THAT(result.err, HasSubstr("harm at"));
+    EXPECT_THAT(result.err, HasSubstr("rank 1"));
+  }
 }
 
 TEST_F(Slurm, LeavesTasksAloneThatAreToBeAlone) {

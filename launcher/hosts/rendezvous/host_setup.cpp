@@ -48,6 +48,9 @@ constexpr const char* kMountSecret =
 constexpr const char* kReadSecret =
     "; if the file comes from a Secret, set secret.defaultMode: 0400 on its volume, and "
     "spec.securityContext.fsGroup on the pod";
+constexpr const char* kInContainers =
+    "; the rotaruns meet at a local name, which no other container reaches: if they are in several "
+    "containers, give all of them --key-file, and the address of rank 0 with MASTER_ADDR";
 
 // Returns a hint if the hosts are the tasks of a Slurm step. A shell that runs in such a task does
 // not start rotarun in the other tasks.
@@ -93,7 +96,7 @@ Hello make_hello(const HostPlan& host_plan, const Options& options, const Facts&
 std::string absence_hint(const HostSetup& setup, const std::vector<std::size_t>& absent) {
   std::string of_step = step_hint(setup.host_plan.cluster.source, setup.context.environment);
   if (!of_step.empty()) return of_step;
-  if (setup.host_plan.is_local) return {};  // These hosts are not separate pods.
+  if (setup.host_plan.is_local) return kInContainers;
   const PodFacts pod = read_pod_facts(setup.context.environment);
   const auto& hosts = setup.host_plan.cluster.hosts;
   std::vector<std::string> names;
@@ -107,6 +110,7 @@ std::string absence_hint(const HostSetup& setup, const std::vector<std::size_t>&
 }
 
 std::string calling_hint(const HostSetup& setup, const std::string& why, base::Duration waited) {
+  if (setup.host_plan.is_local) return kInContainers;
   if (!why.starts_with(names::kNoRecord)) return {};
   return absence_hint(setup, {parent_of(setup.host_plan, setup.host_plan.own_host)}) +
          record_hint(read_pod_facts(setup.context.environment), waited);

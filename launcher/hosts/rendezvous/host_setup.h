@@ -55,8 +55,9 @@ std::size_t slots_here(const cluster::Specification& cluster, std::size_t own_ho
                        const Options& options, const Facts& facts);
 
 // Return texts to append to an error message. absence_hint() is for absent hosts; its text is empty
-// if the hosts are neither pods nor tasks of a Slurm step. calling_hint() is for a parent that this
-// host has not found after `waited`; `why` is the obstacle.
+// if the hosts do not meet at a local name, and are neither pods nor tasks of a Slurm step.
+// calling_hint() is for a parent that this host has not found after `waited`; `why` is the
+// obstacle.
 std::string absence_hint(const HostSetup& setup, const std::vector<std::size_t>& absent);
 std::string calling_hint(const HostSetup& setup, const std::string& why, base::Duration waited);
 

@@ -32,7 +32,8 @@ struct ROTA_EXPORT JobByHand {
   // The secret key of the job: 32 or more random bytes. Ranks prove to each other that they have
   // the key, so that strangers cannot join. The key may be empty if every address is a loopback
   // address: then any process on this host may join. It may also be empty if the ranks meet through
-  // a server: then rank 0 draws a key. See shared_key() and CommunicatorOptions::encrypt.
+  // a server: then rank 0 draws a key, and listens at a local name if the hosts in the table are
+  // one. With a key, it listens at a port. See shared_key() and CommunicatorOptions::encrypt.
   std::string key{};
 
   // Tells the job apart from other jobs that meet at the same place with the same `key`, such as
