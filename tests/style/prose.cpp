@@ -66,6 +66,7 @@ constexpr std::string_view kUnclear[] = {
     "that that",
     "the former",
     "the latter",
+    "them that",
     "those who",
     "to and fro",
     "to those of",

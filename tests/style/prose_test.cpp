@@ -72,6 +72,9 @@ TEST(Sentences, HaveNoConnectiveThatHidesWhoDoesWhat) {
               ElementsAre(HasSubstr("a.cpp:1: 'as far as' hides who does what")));
   EXPECT_THAT(check_sentences({"a.cpp", "// It goes\n// " + connective + " it can.\n"}),
               ElementsAre(HasSubstr("a.cpp:1:")));
+  const std::string late = std::string("reads them") + " that is up";  // Who is up?
+  EXPECT_THAT(check_sentences({"a.h", "// A file as code " + late + ".\n"}),
+              ElementsAre(HasSubstr("a.h:1: 'them that' hides who does what")));
 }
 
 TEST(Sentences, HaveNoClausesWithinClausesWithinClauses) {
