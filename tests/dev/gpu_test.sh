@@ -106,7 +106,7 @@ for tool in memcheck racecheck synccheck; do
     expect "$tool sees $name" grep -qF "[ RUN      ] $name" "$folder/results/sanitizer_$tool.log"
   done <$folder/kernel_tests
   for what in Codings Casts Reductions Updates Norms; do
-    expect "$tool sees Gpu$what" grep -qE "Gpu$what[./]" "$folder/results/sanitizer_$tool.log"
+    expect "$tool sees Gpu$what" grep -qE "Gpu${what}[./]" "$folder/results/sanitizer_$tool.log"
   done
 done
 for name in $(sed -nE 's/^on_gpu=\((.*)\)$/\1/p' $folder/run); do
