@@ -19,7 +19,7 @@ enum class ErrorCode : std::uint8_t {
   kAborted,              // Another rank broke the communicator; the text is the first cause.
   kClosed,               // The communicator was moved from, or closed with this request pending.
   kNoMemory,             // The host or a device has no room for a buffer.
-  kSystem,               // A system call or a device failed; the text names what, and the reason.
+  kSystem,               // A system call or a device failed; the text says which, and why.
   kBadData,              // A file is damaged, or does not match its name or header.
   kNotFinite,            // A loss, or the norm of the gradient, became infinite or NaN.
   kNotFound,             // A file or folder that is to be read does not exist.
