@@ -54,12 +54,65 @@ fake ldconfig <<<'echo "	libnccl.so.2 (libc6,x86-64) => /lib/libnccl.so.2"'
 fake python3 <<<'echo ":/wheels/lib"'
 program tests/good_test <<<'[[ $ROTA_TEST_GPU == 1 && -d $ROTA_MOVED_TO/tests ]] &&
   [[ $LD_LIBRARY_PATH == *lib:/wheels/lib && $LD_LIBRARY_PATH != *wheels*wheels* ]]'
-program sanitizer/compute-sanitizer <<<'echo "$@"'
+program sanitizer/compute-sanitizer <<<'exec "${@:5}"'  # After --tool and --error-exitcode.
+for name in cuda_library either_device device_training mnist_device; do
+  program "tests/${name}_test" <<<'echo "$ROTA_TEST_GPU"'
+done
+
+# float_index FILE prints the number that GoogleTest gives the type float in a file.
+float_index() {
+  tr '\n' ' ' <"$1" | sed -nE 's/.*::testing::Types<([^>]*)>.*/\1/p' | tr ',' '\n' |
+    grep -nxE ' *float *' | awk -F : '{print $1 - 1}'
+}
+# kernel_tests prints the names of the tests of kernels, as GoogleTest has them for float.
+kernel_tests() {
+  local file
+  for file in "$source_tree"/tests/kernels/cuda/{codings,reductions,updates}_test.cpp; do
+    sed -nE "s/^TEST\((\w+), (\w+)\).*/\1.\2/p
+      s/^TYPED_TEST\((\w+), (\w+)\).*/\1\/$(float_index "$file").\2/p" "$file"
+  done
+}
+kernel_tests >$folder/kernel_tests
+program tests/gpu_kernels_test <<'SH'
+[[ " $* " != *' --gtest_brief=1 '* ]] || exit 0  # GoogleTest then names no test that passes.
+for argument in "$@"; do
+  [[ $argument != --gtest_filter=* ]] || IFS=: read -ra patterns <<<"${argument#*=}"
+done
+while read -r name; do
+  for pattern in "${patterns[@]}"; do
+    [[ $name != $pattern ]] || echo "[ RUN      ] $name"
+  done
+done <"$ROTA_MOVED_TO/kernel_tests"
+SH
 echo 'echo "{\"what\": \"good\"}"' >$folder/rows/10-good.sh
 run 0 tree/dev gpu
 expect "the GPU is named" says '^==> toy GPU, driver 590.1$'
 expect "tests run, and find what only Python's wheels have" says '^passed: good_test$'
-expect "the sanitizer runs" says '^passed: sanitizer_racecheck$'
+# in_order REGEX...: lines of the output match the expressions, one after the other.
+in_order() {
+  local before=0 line regex
+  for regex; do
+    line=$(grep -nE -m 1 -e "$regex" output | cut -d : -f 1)
+    ((${line:-0} > before)) || return
+    before=$line
+  done
+}
+expect "what uses the GPU comes first, and what does not comes last" in_order \
+  '^passed: cuda_library_test$' '^passed: gpu_kernels_test$' '^passed: either_device_test$' \
+  '^passed: device_training_test$' '^passed: mnist_device_test$' '^passed: sanitizer_racecheck$' \
+  '^\{"what": "good"\}$' '^passed: good_test$'
+for tool in memcheck racecheck synccheck; do
+  while read -r name; do
+    expect "$tool sees $name" grep -qF "[ RUN      ] $name" "$folder/results/sanitizer_$tool.log"
+  done <$folder/kernel_tests
+  for what in Codings Casts Reductions Updates Norms; do
+    expect "$tool sees Gpu$what" grep -qE "Gpu${what}[./]" "$folder/results/sanitizer_$tool.log"
+  done
+done
+for name in $(sed -nE 's/^on_gpu=\((.*)\)$/\1/p' $folder/run); do
+  expect "there is $name" grep -qrE "(rota_test|add_executable)\($name( |$)" \
+    --include CMakeLists.txt "$source_tree/tests"
+done
 expect "the page has the facts" grep -q 'GPU: toy GPU (1 in this machine). Driver: 590.1, for CUDA$' \
   tree/docs/benchmarks/gpu.md
 expect "the page has the day and the CPU" grep -qE \
@@ -80,6 +133,15 @@ expect "a row has the reason" grep -q '"what": "20-bad", "not_run": "exit code 4
   $folder/results/gpu.json
 
 rm $folder/tests/bad_test $folder/rows/20-bad.sh
+run 1 env ROTA_GPU_MINUTES=0 tree/dev gpu
+expect "a test without time is named" says '^FAILED: either_device_test \(exit code 124;'
+expect "the limit is named" says '^the 0 seconds are over: .*/tests/either_device_test$'
+expect "no test has passed" says_not '^passed: '
+expect "a figure without time is named" grep -q \
+  '"what": "10-good", "not_run": "exit code 124: the 0 seconds are over: bash"' \
+  $folder/results/gpu.json
+expect "the page is made" test -s $folder/results/gpu.md
+
 tar -C tree/build -I xz -cf tree/build/gpu.tar.xz gpu
 rm -r $folder
 run 0 tree/dev gpu

@@ -13,10 +13,18 @@ sed -i 's/^  ((EUID == 0)) || /  true || /' tree/.ci/run  # Makes no nodes: root
 # Replaces ./dev: runs ctest over the tests of the folder lane, for all lanes that have tests.
 cat >tree/dev <<SH
 #!/bin/bash
-[[ \$1 != setup ]] || exit
+if [[ \$1 == setup ]]; then
+  echo "\${*:2}" >>"$work/setups"
+  [[ ! -e $work/setup_fails ]]
+  exit
+fi
 echo "\$1 \$2" >>"$work/calls"
 case \$1 in
-  check) ! cat "$work/findings" 2>/dev/null; exit ;;
+  check)
+    cp "$work/setups" "$work/setups_before_check"
+    ! cat "$work/findings" 2>/dev/null
+    exit
+    ;;
   gpu) exit ;;
   planted) mkdir -p build/planted && cp "$work/out_of_date" build/planted; exit ;;
 esac
@@ -43,6 +51,7 @@ add good true
 add partly 'printf "f.cpp:3: Skipped\nthe moon is full & <big>\n\n[  SKIPPED ] Moon.Rises (0 ms)\n"
 seq 2000'
 run 1 tree/.ci/run
+expect "the CUDA toolkit is installed before clang-tidy runs" grep -qx cuda setups_before_check
 expect "a skip within a test that passes is told, and is not allowed" \
   says '^##### failed: skipped, .*: tests: partly: Moon.Rises: the moon is full & <big>$'
 
@@ -291,7 +300,10 @@ rm offline
 rm -rf kept calls
 mkdir tree/cmake/cuda
 echo 'compiler==1 --hash=sha256:0' >tree/cmake/cuda/requirements.txt
+touch setup_fails
 run 0 tree/.ci/run
+rm setup_fails
+expect "a run goes on if the toolkit cannot be installed" grep -q '^check ' calls
 expect "the kernels are skipped if no wheels can be fetched" says \
   '^##### skipped: kernels for all GPUs: the wheels of the CUDA toolkit cannot be fetched$'
 expect "no kernels were compiled" bash -c '! grep -q ^gpu calls'

@@ -17,6 +17,7 @@
 #include <rota/gradient_buckets.h>
 
 #include "communicator/shared_world.h"
+#include "kernels/codings.h"
 #include "testing/error_of.h"
 #include "testing/fake_device.h"
 #include "testing/on_every_rank.h"
@@ -121,7 +122,6 @@ TEST(DeviceRanks, TakeMeansOfFloat16ToTheBitsOfTheHost) {
   EXPECT_EQ(fake.crime(), "");
 }
 
-// Only coded bytes cross between device and host.
 TEST(DeviceRanks, CodeToTheBitsOfTheHost) {
   FakeDevice fake;
   for (const Codec codec : {Codec::kBfloat16, Codec::kInt8, Codec::kInt8Stochastic, Codec::kTopK}) {
@@ -131,6 +131,28 @@ TEST(DeviceRanks, CodeToTheBitsOfTheHost) {
     const auto host = values_after<float>(fake, false, 300'007, "ring", call);
     expect_same(host, values_after<float>(fake, true, 300'007, "ring", call));
   }
+}
+
+// A codec makes the bytes that cross the bus fewer by the same factor as those of the network.
+TEST(DeviceRanks, MoveOnlyCodedBytesAcrossTheBus) {
+  constexpr std::size_t kCount = 300'007;
+  FakeDevice fake;
+  const auto crossing = [&](Codec codec) {
+    const std::size_t before = fake.bytes_across_the_bus();
+    values_after<float>(fake, true, kCount, "ring", [&](Communicator& comm, Values values) {
+      comm.all_reduce(values, Reduction(ReduceOp::kSum).by(codec));
+    });
+    return fake.bytes_across_the_bus() - before;
+  };
+  const std::size_t bytes = kCount * sizeof(float);
+  const std::size_t plain = crossing(Codec::kIdentity);
+  EXPECT_GT(plain, 2 * bytes);  // Two ranks use a device.
+  for (const Codec codec : {Codec::kBfloat16, Codec::kInt8, Codec::kInt8Stochastic, Codec::kTopK}) {
+    const std::size_t coded = crossing(codec);
+    EXPECT_GT(coded, 0U);
+    EXPECT_LE(coded, plain * kernels::coded_bytes(codec, kCount) / bytes) << to_string(codec);
+  }
+  EXPECT_EQ(fake.crime(), "");
 }
 
 TEST(DeviceRanks, MoveValuesByEveryOtherCollective) {

@@ -1,5 +1,5 @@
-// The page about errors quotes real messages: this test provokes each of them. In the page "host"
-// stands for the name of this host. The files of this test have the names that the page uses.
+// The page about errors quotes real messages: this test provokes each of them, except those about
+// GPUs. The files of this test have the names that the page uses.
 #include <gtest/gtest.h>
 #include <rota/gradient_buckets.h>
 #include <rota/idx.h>
@@ -12,7 +12,7 @@
 #include <limits>
 #include <memory>
 
-#include "docs/pages.h"
+#include "docs/errors_page.h"
 #include "memory/arena.h"
 #include "os/host.h"
 #include "os/shared_mapping.h"
@@ -26,33 +26,7 @@
 namespace rota {
 namespace {
 
-const std::string kPage = testing::text_of(testing::source_path("docs/guide/errors.md"));
-
-std::string replaced(std::string text, const std::string& what, const std::string& with) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) {
-    text.replace(at, what.size(), with);
-  }
-  return text;
-}
-
-// Returns the section of the page with the code's name; empty if there is none.
-std::string section_of(ErrorCode code) {
-  const std::size_t section = kPage.find("\n## " + std::string(to_string(code)) + "\n");
-  if (section == std::string::npos) return {};
-  return kPage.substr(section, kPage.find("\n## ", section + 1) - section);
-}
-
-// Expects that the page has a section with the code's name, and that a block of this section
-// contains exactly the message.
-void expect_quoted(const Error& error, ErrorCode code, const std::string& where = {}) {
-  ASSERT_EQ(error.code(), code) << error.what();
-  std::string text = replaced(error.what(), "(" + os::host_name() + ")", "(host)");
-  if (!where.empty()) text = replaced(text, where, "data");
-  const std::string words = section_of(code);
-  ASSERT_NE(words, "") << to_string(code);
-  EXPECT_NE(words.find("```text\n" + text + "\n```"), std::string::npos)
-      << "the page about " << to_string(code) << " does not have: " << text;
-}
+using testing::expect_quoted;
 
 Error error_of(const std::function<void()>& provoke) {
   try {
@@ -193,7 +167,7 @@ TEST(ErrorsPage, QuotesWhatFilesCause) {
 // The limits of a process that runs this test are not those of the page.
 TEST(ErrorsPage, QuotesWhatErrorsSayOfLimits) {
   const auto has = [](const std::string& text) {
-    return kPage.find(text + "\n```") != std::string::npos;
+    return testing::errors_page().find(text + "\n```") != std::string::npos;
   };
   EXPECT_TRUE(has("Cannot allocate memory" + os::advice_on_memory(8192000000)));
   EXPECT_TRUE(has("Resource temporarily unavailable" + os::advice_on_processes(100)));

@@ -1,4 +1,4 @@
-// Looks the names of a page up in the sources.
+// Looks the names of a page and of a picture up in the sources.
 #include "style/names.h"
 
 #include <algorithm>
@@ -59,6 +59,21 @@ bool has_all_words(const std::set<std::string_view>& words, std::string_view nam
   return true;
 }
 
+// Returns the names of files in a line of a picture; empty if it has none.
+std::vector<std::string_view> names_in(std::string_view line) {
+  std::vector<std::string_view> names;
+  if (!line.starts_with("<text class='small'")) return names;
+  std::string_view text = line.substr(line.find('>') + 1);
+  text = text.substr(0, text.find_first_of("<:"));
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    const std::string_view name = trim(text.substr(0, end));
+    if (name.find(' ') == std::string_view::npos) names.push_back(name);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return names;
+}
+
 }  // namespace
 
 Findings check_names(const Source& page, const std::vector<Source>& sources) {
@@ -82,6 +97,23 @@ Findings check_names(const Source& page, const std::vector<Source>& sources) {
       begin = line.find('`', end + 1);
     }
   }
+  return findings;
+}
+
+Findings check_picture_names(const Source& picture, const std::vector<Source>& sources) {
+  Findings findings;
+  bool names_files = false;
+  std::size_t number = 0;
+  for (const std::string_view line : lines_of(picture.text)) {
+    ++number;
+    for (const std::string_view name : names_in(trim(line))) {
+      names_files = true;
+      const auto has_name = [&](const Source& source) { return is_at(source.path, name); };
+      if (std::ranges::any_of(sources, has_name)) continue;
+      findings.push_back(at(picture, number) + "no file is called '" + std::string(name) + "'");
+    }
+  }
+  if (!names_files) findings.push_back(picture.path + ": the picture names no file");
   return findings;
 }
 

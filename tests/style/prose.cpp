@@ -66,6 +66,7 @@ constexpr std::string_view kUnclear[] = {
     "that that",
     "the former",
     "the latter",
+    "them that",
     "those who",
     "to and fro",
     "to those of",
@@ -352,6 +353,26 @@ bool is_script(const std::filesystem::path& path) {
   return has_ending || path.filename() == "CMakeLists.txt" || path.filename() == "run";
 }
 
+bool is_other_text(const std::filesystem::path& path) {
+  constexpr std::string_view kEndings[] = {".bash", ".Dockerfile", ".go",  ".in",
+                                           ".json", ".svg",        ".txt", ".yaml"};
+  if (is_script(path) || path.filename().string().ends_with(".1.in")) return false;
+  const bool has_ending =
+      std::ranges::find(kEndings, path.extension().string()) != std::end(kEndings);
+  return has_ending || path.filename() == "Dockerfile" || path.filename() == "allowed_skips" ||
+         path.parent_path().filename() == "lanes";
+}
+
+// Reports words that only rota used. `where` is how a finding begins.
+void find_replaced(std::string_view text, const std::string& where, Findings& findings) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::string word = next_word(text, i);
+    const auto* const found = std::ranges::find(kReplaced, word, &Replaced::old);
+    if (found == std::end(kReplaced)) continue;
+    findings.push_back(where + "'" + word + "': say " + std::string(found->now));
+  }
+}
+
 }  // namespace
 
 std::vector<Paragraph> prose_of(const Source& source) {
@@ -406,15 +427,10 @@ Findings check_openings(const Source& source) {
 
 Findings check_words(const Source& source) {
   Findings findings;
+  find_replaced(source.path, source.path + ": the path has ", findings);
   std::size_t number = 0;
   for (const std::string_view line : lines_of(source.text)) {
-    ++number;
-    for (std::size_t i = 0; i < line.size();) {
-      const std::string word = next_word(line, i);
-      const auto* const found = std::ranges::find(kReplaced, word, &Replaced::old);
-      if (found == std::end(kReplaced)) continue;
-      findings.push_back(at(source, number) + "'" + word + "': say " + std::string(found->now));
-    }
+    find_replaced(line, at(source, ++number), findings);
   }
   return findings;
 }
@@ -439,6 +455,10 @@ std::vector<Source> read_scripts(const std::filesystem::path& root) {
   scripts.push_back(read(root, root / "dev"));
   scripts.push_back(read(root, root / "CMakeLists.txt"));
   return scripts;
+}
+
+std::vector<Source> read_other_texts(const std::filesystem::path& root) {
+  return read_files(root, is_other_text);
 }
 
 }  // namespace rota::style

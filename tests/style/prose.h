@@ -28,7 +28,8 @@ Findings check_sentences(const Source& source);
 // Reports comments that describe a C++ function without a verb: "Whether …", "The same for …".
 Findings check_openings(const Source& source);
 
-// Reports words that only rota used, in prose and in code. Each finding has the usual word.
+// Reports words that only rota used, in the path, in prose and in code. Each finding has the usual
+// word.
 Findings check_words(const Source& source);
 
 // Returns the pages and man pages of the project: README.md and the other pages beside it, the
@@ -40,5 +41,9 @@ std::vector<Source> read_patches(const std::filesystem::path& root);
 
 // Returns the scripts of Bash, Python, AWK and CMake.
 std::vector<Source> read_scripts(const std::filesystem::path& root);
+
+// Returns the texts of other kinds: manifests, pictures, tables such as layers.txt, completions of
+// shells, programs in Go, and the lists in .ci/.
+std::vector<Source> read_other_texts(const std::filesystem::path& root);
 
 }  // namespace rota::style

@@ -8,13 +8,16 @@
 #include <vector>
 
 #include "style/names.h"
+#include "testing/paths.h"
 
 namespace rota::style {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // Returns `count` words and a full stop.
 std::string sentence_of(std::size_t count) {
@@ -72,6 +75,9 @@ TEST(Sentences, HaveNoConnectiveThatHidesWhoDoesWhat) {
               ElementsAre(HasSubstr("a.cpp:1: 'as far as' hides who does what")));
   EXPECT_THAT(check_sentences({"a.cpp", "// It goes\n// " + connective + " it can.\n"}),
               ElementsAre(HasSubstr("a.cpp:1:")));
+  const std::string late = std::string("reads them") + " that is up";  // Who is up?
+  EXPECT_THAT(check_sentences({"a.h", "// A file as code " + late + ".\n"}),
+              ElementsAre(HasSubstr("a.h:1: 'them that' hides who does what")));
 }
 
 TEST(Sentences, HaveNoClausesWithinClausesWithinClauses) {
@@ -108,6 +114,29 @@ TEST(Words, OfOursAreFoundInNamesAndInProse) {
   EXPECT_THAT(check("int estimate = material + climate;\n"), IsEmpty());
 }
 
+TEST(Words, OfOursAreFoundInPaths) {
+  EXPECT_THAT(check_words({"lib/os/island_map.h", ""}),
+              ElementsAre("lib/os/island_map.h: the path has 'island': say shared-memory domain"));
+  EXPECT_THAT(check_words({"k8s/loans/job.yaml", "a: b\n"}),
+              ElementsAre(HasSubstr("the path has 'loans'")));
+  EXPECT_THAT(check_words({"lib/os/estimate.h", ""}), IsEmpty());
+}
+
+// Each kind has its own rule in read_other_texts().
+TEST(Words, AreReadInEveryKindOfText) {
+  std::vector<std::string> paths;
+  for (const Source& text : read_other_texts(testing::source_path())) paths.push_back(text.path);
+  for (const char* path :
+       {".ci/allowed_skips", ".ci/lanes/cuda", "cmake/rota.pc.in", "docs/journey.svg",
+        "k8s/base/job.yaml", "k8s/image/Dockerfile", "k8s/image/config.json",
+        "k8s/image/your_program.Dockerfile", "launcher/share/rotarun.bash", "lib/layers.txt",
+        "tests/cluster/provider/kube/main.go"}) {
+    EXPECT_THAT(paths, Contains(path));
+  }
+  EXPECT_THAT(paths, Not(Contains("lib/CMakeLists.txt"))) << "this is a script";
+  EXPECT_THAT(paths, Not(Contains("launcher/share/rotarun.1.in"))) << "this is a page";
+}
+
 TEST(Names, OfPathsAndOfCppExist) {
   const std::vector<Source> sources = {{"lib/os/fd.h", "class Descriptor { void close(); };"}};
   const auto check = [&](const std::string& text) { return check_names({"a.md", text}, sources); };
@@ -118,6 +147,19 @@ TEST(Names, OfPathsAndOfCppExist) {
   EXPECT_THAT(check("`os/net/` and `Descriptor`"), ElementsAre(HasSubstr("'os/net/'")));
   EXPECT_THAT(check("`Descriptor::open()`"), ElementsAre(HasSubstr("'Descriptor::open()'")));
   EXPECT_THAT(check("`rotarun --encrypt` is a command."), IsEmpty());
+}
+
+TEST(Names, OfAPictureAreFiles) {
+  const std::vector<Source> sources = {{"lib/os/fd.h", ""}, {"lib/os/pipe.cpp", ""}};
+  const auto check = [&](const std::string& text) {
+    return check_picture_names({"a.svg", text}, sources);
+  };
+  const std::string small = "<text class='small' x='9' y='9'>";
+  EXPECT_THAT(check(small + "os/fd, pipe: to all</text>\n<text x='9'>it runs</text>"), IsEmpty());
+  EXPECT_THAT(check(small + "fd</text>\n" + small + "two words: all</text>"), IsEmpty());
+  EXPECT_THAT(check("<svg>\n" + small + "os/fd, socket</text>"),
+              ElementsAre("a.svg:2: no file is called 'socket'"));
+  EXPECT_THAT(check("<text x='9'>it runs</text>"), ElementsAre("a.svg: the picture names no file"));
 }
 
 }  // namespace

@@ -20,10 +20,12 @@ namespace {
 const std::filesystem::path kRoot = testing::source_path();
 constexpr const char* kComponents[] = {"lib", "launcher", "examples/mnist", "benchmarks", "tests"};
 
-std::string table_of(const std::string& folder) {
-  std::ifstream file(kRoot / folder / "layers.txt");
+std::string text_at(const std::string& path) {
+  std::ifstream file(kRoot / path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
+
+std::string table_of(const std::string& folder) { return text_at(folder + "/layers.txt"); }
 
 Layers layers() { return parse_layers(table_of("lib")); }
 Layers layers_of_launcher() { return parse_layers(table_of("launcher"), layers()); }
@@ -86,8 +88,7 @@ TEST(Style, ExamplesSeeThePublicHeadersAlone) {
 }
 
 TEST(Style, ThePictureShowsTheTablesOfLayers) {
-  std::ifstream file(kRoot / "docs" / "layers.svg");
-  const std::string shown{std::istreambuf_iterator<char>(file), {}};
+  const std::string shown = text_at("docs/layers.svg");
   const std::string drawn = picture_of(layers(), layers_of_launcher());
   const std::string copy = ::testing::TempDir() + "layers.svg";
   if (shown != drawn) std::ofstream(copy) << drawn;
@@ -161,7 +162,9 @@ TEST(Style, CommentsOfFunctionsBeginWithAVerb) {
 }
 
 TEST(Style, WordsAreTheFields) {
-  for (const auto& source : all_prose()) {
+  std::vector<Source> all = all_prose();
+  for (auto& text : read_other_texts(kRoot)) all.push_back(std::move(text));
+  for (const auto& source : all) {
     const bool has_old_words = source.path == "CHANGELOG.md" ||
                                source.path.starts_with("tests/style/") ||
                                source.path == "tests/planted/old_word_in_a_page.patch";
@@ -175,9 +178,10 @@ TEST(Style, ArchitectureNamesWhatThereIs) {
   for (const char* folder : {"lib", "launcher", "benchmarks", "tests"}) {
     for (auto& source : read_sources(kRoot, folder)) sources.push_back(std::move(source));
   }
-  std::ifstream file(kRoot / "ARCHITECTURE.md");
-  const Source page{"ARCHITECTURE.md", {std::istreambuf_iterator<char>(file), {}}};
-  EXPECT_TRUE(none_of(check_names(page, sources)));
+  EXPECT_TRUE(none_of(check_names({"ARCHITECTURE.md", text_at("ARCHITECTURE.md")}, sources)));
+  // The page shows this picture of lib.
+  const Source picture{"docs/journey.svg", text_at("docs/journey.svg")};
+  EXPECT_TRUE(none_of(check_picture_names(picture, read_sources(kRoot, "lib"))));
 }
 
 }  // namespace

@@ -192,12 +192,13 @@ void add_copies(Calls& calls) {
     if (const int error = own.begin(FakeCall::kCopy); error != 0) return error;
     if (!own.inside(to, bytes) || !own.inside(from, bytes)) return kInvalid;
     return own.add(on, {.piece = [=, done = std::size_t{0}](State& all) mutable {
-                     std::byte* into = all.reach(to, bytes, "a copy");
-                     const std::byte* out_of = all.reach(from, bytes, "a copy");
-                     if (!into || !out_of) return true;
                      const std::size_t most = std::min(kPieceBytes, bytes - done);
                      const std::size_t now = most == 0 ? 0 : 1 + all.random() % most;
-                     if (now > 0) std::memcpy(into + done, out_of + done, now);
+                     const auto* source = static_cast<const std::byte*>(from) + done;
+                     std::byte* into = all.reach(static_cast<std::byte*>(to) + done, now, "a copy");
+                     const std::byte* out_of = all.reach(source, now, "a copy");
+                     if (!into || !out_of) return true;
+                     if (now > 0) std::memcpy(into, out_of, now);
                      done += now;
                      return done == bytes;
                    }});
@@ -373,6 +374,11 @@ void FakeDevice::fault() {
 std::size_t FakeDevice::count(FakeCall call) const {
   const std::scoped_lock lock(state_->mutex);
   return state_->counts[static_cast<std::size_t>(call)];
+}
+
+std::size_t FakeDevice::bytes_across_the_bus() const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->crossed;
 }
 
 std::string FakeDevice::crime() const {

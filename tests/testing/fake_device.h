@@ -73,6 +73,9 @@ class FakeDevice {
   void fault();
   // Returns how many calls of this kind there were so far.
   std::size_t count(FakeCall call) const;
+  // Returns how many bytes of pinned memory work on streams has read and written so far. On a GPU,
+  // they cross the bus.
+  std::size_t bytes_across_the_bus() const;
   // Returns what work on streams has done wrong: it used memory that was not there, or was no
   // longer there. Empty if nothing.
   std::string crime() const;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <random>
@@ -85,6 +86,7 @@ struct FakeDevice::State final : FakeMemory {
   std::map<cuda::Handle, FakeGraph> graphs;
   cuda::Handle last_handle = 0;
   std::vector<std::size_t> used;  // Bytes of each device.
+  std::size_t crossed = 0;        // Bytes of pinned memory that work has used.
   std::array<std::ptrdiff_t, kFakeCalls> fails_in{};
   std::array<std::size_t, kFakeCalls> counts{};
   std::string crime;
@@ -137,9 +139,18 @@ struct FakeDevice::State final : FakeMemory {
   }
 
   // Returns the same for work on a stream. If the bytes are not there, notes a crime.
-  std::byte* reach(const void* address, std::size_t bytes, const char* what) override {
+  std::byte* look(const void* address, std::size_t bytes, const char* what) {
     std::byte* found = inside(address, bytes);
     if (!found) commit(std::string(what) + " uses memory that is not there, or not any more");
+    return found;
+  }
+
+  // Also counts bytes of pinned memory: they cross the bus.
+  std::byte* reach(const void* address, std::size_t bytes, const char* what) override {
+    std::byte* found = look(address, bytes, what);
+    if (!found) return nullptr;
+    const auto run = std::prev(runs.upper_bound(reinterpret_cast<std::uintptr_t>(address)));
+    if (run->second.device < 0) crossed += bytes;
     return found;
   }
 
@@ -164,7 +175,7 @@ struct FakeDevice::State final : FakeMemory {
   }
 
   bool has_come(const std::uint64_t* word, std::uint64_t number) {
-    auto* own = reinterpret_cast<std::uint64_t*>(reach(word, sizeof(*word), "a wait for a word"));
+    auto* own = reinterpret_cast<std::uint64_t*>(look(word, sizeof(*word), "a wait for a word"));
     if (!own) return false;
     const std::uint64_t now = std::atomic_ref(*own).load(std::memory_order_acquire);
     return static_cast<std::int64_t>(now - number) >= 0;

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tests and measures rota on a GPU, in six minutes at most (ROTA_GPU_MINUTES sets another limit):
-# the tests with the label gpu, the kernels under compute-sanitizer, and the figures of the page
-# about GPUs. ./dev gpu --build has put this script into a folder, with programs and libraries.
+# first the tests that use the GPU, then the kernels under compute-sanitizer, then the figures of
+# the page about GPUs, and last the other tests with the label gpu. ./dev gpu --build has put this
+# script into a folder, with programs and libraries.
 # Besides this folder it needs the GPU's driver, a C library as new as that of the build, for models
 # cuBLAS, and for the figures of NCCL NCCL: those of the system, or of Python's wheels, which PyTorch
 # brings. It installs nothing and uses no network.
@@ -14,6 +15,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 results=${1:-$here/results}
 most_seconds=$((${ROTA_GPU_MINUTES:-6} * 60))
 verdict=0
+# The other tests with the label gpu use a fake device or none, so they pass on any machine.
+on_gpu=(cuda_library_test gpu_kernels_test either_device_test device_training_test mnist_device_test)
 
 # shellcheck source=../../../benchmarks/pages/head.sh
 source "$here/head.sh"  # For the name of the CPU.
@@ -56,6 +59,18 @@ check() {
   verdict=1
 }
 
+# check_test NAME runs a program of the folder tests.
+check_test() { check "$1" 120 "$here/tests/$1" --gtest_brief=1; }
+
+# check_others runs the tests that do not use the GPU.
+check_others() {
+  local name
+  for name in "$here"/tests/*_test; do
+    name=$(basename "$name")
+    [[ " ${on_gpu[*]} " == *" $name "* ]] || check_test "$name"
+  done
+}
+
 # run_rows runs each script of the folder rows, which prints a line of JSON for each figure, or for
 # each figure that it cannot measure, with the reason.
 run_rows() {
@@ -95,14 +110,14 @@ fi
   echo unknown) >"$results/driver.txt"
 say "$(fact gpu), driver $(cat "$results/driver.txt")"
 
-say "the tests with the label gpu, and the kernels"
-for test in "$here"/tests/*_test; do
-  check "$(basename "$test")" 120 "$test" --gtest_brief=1
-done
+say "the tests that use the GPU"
+for name in "${on_gpu[@]}"; do check_test "$name"; done
 say "the kernels under compute-sanitizer"
+# GoogleTest numbers the types of a test: 2 and 0 are float. The log names each test.
+kernels='GpuCodings.*:GpuCasts.*:GpuReductions/2.*:GpuUpdates/0.*:GpuNorms/0.*'
 for tool in memcheck racecheck synccheck; do
   check "sanitizer_$tool" 60 "$here/sanitizer/compute-sanitizer" --tool $tool --error-exitcode 9 \
-    "$here/tests/gpu_kernels_test" --gtest_brief=1 --gtest_filter='*Codings.*:*float*:*Casts*'
+    "$here/tests/gpu_kernels_test" --gtest_filter="$kernels"
 done
 say "the figures"
 : >"$results/rows.jsonl"
@@ -113,5 +128,7 @@ run_rows
   echo ']}'
 } >"$results/gpu.json"
 make_page >"$results/gpu.md"
+say "the other tests, which use no GPU"
+check_others
 say "the results are in $results/gpu.md and $results/gpu.json, after $SECONDS seconds"
 exit $verdict

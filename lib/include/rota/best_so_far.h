@@ -1,4 +1,4 @@
-// What a hook remembers of earlier evaluations, to find the best one.
+// Remembers earlier evaluations for a hook, and finds the best one.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -18,8 +18,8 @@ enum class ErrorCode : std::uint8_t {
   kPeerLost,             // A rank or its connection ended while it was needed.
   kAborted,              // Another rank broke the communicator; the text is the first cause.
   kClosed,               // The communicator was moved from, or closed with this request pending.
-  kNoMemory,             // The host has no room for a buffer.
-  kSystem,               // A system call failed; the text names the call or file, and the reason.
+  kNoMemory,             // The host or a device has no room for a buffer.
+  kSystem,               // A system call or a device failed; the text says which, and why.
   kBadData,              // A file is damaged, or does not match its name or header.
   kNotFinite,            // A loss, or the norm of the gradient, became infinite or NaN.
   kNotFound,             // A file or folder that is to be read does not exist.

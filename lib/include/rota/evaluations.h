@@ -1,4 +1,4 @@
-// The evaluations of an evaluator, as a training run reads them that goes on meanwhile.
+// Reads the evaluations of an evaluator while the training run goes on.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a hook has read of an evaluator that it follows.
+// Reads the evaluations of an evaluator for the hook that follows it.
 #pragma once
 #include <cstddef>
 #include <cstdint>

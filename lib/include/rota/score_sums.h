@@ -1,4 +1,4 @@
-// Scores and reports as code handles them that does not know the score type of the model.
+// Has scores and reports for code that does not know the score type of the model.
 #pragma once
 #include <algorithm>
 #include <cstddef>
