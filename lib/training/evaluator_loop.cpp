@@ -269,12 +269,26 @@ class EvaluatorLoop::Impl {
       means[options_.curves[i]] = sums_[i] / static_cast<double>(score.score.samples);
     }
     if (!options_.logs.empty()) write_point(score, means);
-    file_->add({.run = score.run,
-                .start = score.start,
-                .step = score.step,
-                .samples = score.score.samples,
-                .sums = sums_},
-               means);
+    remember({.run = score.run,
+              .start = score.start,
+              .step = score.step,
+              .samples = score.score.samples,
+              .sums = sums_},
+             means);
+  }
+
+  // If the disk does not take the line, such as a full one, the score stays in memory, and the
+  // evaluator goes on. Warns once.
+  void remember(const SavedEvaluation& evaluation, const checkpoint::Means& means) {
+    try {
+      file_->add(evaluation, means);
+    } catch (const Error& error) {
+      if (std::exchange(is_line_warned_, true)) return;
+      std::fprintf(stderr,
+                   "rota: warning: the evaluator keeps its scores in memory, and tries to write "
+                   "them with the next one: %s\n",
+                   error.what());
+    }
   }
 
   // Makes the writer of the curves of a run, unless it is there. Returns false if that fails, and
@@ -316,6 +330,7 @@ class EvaluatorLoop::Impl {
   std::optional<SummaryWriter> summaries_;
   std::string run_of_summaries_;
   bool is_warned_ = false;               // Of curves that cannot be written.
+  bool is_line_warned_ = false;          // Of lines that cannot be written.
   std::optional<EndSignal> end_signal_;  // Of run().
   base::TimePoint last_look_{};
   std::map<SeenCheckpoint, int> tries_;  // Of checkpoints that the system could not read.

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include <rota/end_signal.h>
 #include <rota/trainer.h>
 
+#include "exports/full_disk.h"
 #include "exports/read_events.h"
 #include "testing/error_of.h"
 #include "training/temporary_folder.h"
@@ -288,6 +290,52 @@ TEST_F(EvaluatorTest, GoesOnWithoutAFolderForCurves) {
     }
   }
   EXPECT_THAT(points, ElementsAre(9, 12));
+}
+
+// The scores are written once the disk has room, after the third one. Method: the file is as long
+// as a file may become.
+TEST_F(EvaluatorTest, GoesOnWhenTheDiskIsFull) {
+  constexpr std::size_t kMostBytes = 20'000;
+  train(2);
+  std::string filler;
+  while (filler.size() + 50 < kMostBytes) {
+    filler += R"({"run":"000102030405060708090a0b0c0d0e0f","start":1,"step":1,)"
+              R"("samples":1,"sums":[1.0],"means":{}})"
+              "\n";
+  }
+  std::ofstream(run() / "evaluations.jsonl") << filler;
+  const std::size_t before = line_count();
+  const auto previous = ::signal(SIGXFSZ, SIG_IGN);
+  std::optional<testing::FullDisk> full(kMostBytes);
+  std::size_t while_full = 0;
+  Evaluator<float> evaluator(evaluated_model(), kEvaluated, options());
+  ::testing::internal::CaptureStderr();
+  const EvaluatorReport report = evaluator.run([&](const CheckpointScore& score) {
+    if (score.step != 9) return;
+    while_full = line_count();
+    full.reset();
+  });
+  full.reset();
+  const std::string reported = ::testing::internal::GetCapturedStderr();
+  ::signal(SIGXFSZ, previous);
+  EXPECT_EQ(report.evaluated, 4U);
+  EXPECT_TRUE(report.has_ended);
+  EXPECT_LE(while_full, before + 1) << "with a part of a line";
+  EXPECT_EQ(line_count(), before + 4);
+  const auto first = reported.find("rota: warning: the evaluator keeps its scores in memory");
+  ASSERT_NE(first, std::string::npos) << reported;
+  EXPECT_EQ(reported.find("warning", reported.find('\n')), std::string::npos) << reported;
+  EXPECT_EQ(evaluate().evaluated, 0U);
+}
+
+TEST_F(EvaluatorTest, PassesOverALineThatIsDamaged) {
+  train(1);
+  std::ofstream(run() / "evaluations.jsonl") << "no evaluation\n";
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(evaluate().evaluated, 2U);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("evaluations.jsonl: line 1 is damaged, and is passed over"));
+  EXPECT_EQ(line_count(), 3U);
 }
 
 TEST_F(EvaluatorTest, ScoresOneCheckpointOrFile) {
