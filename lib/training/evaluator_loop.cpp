@@ -7,6 +7,8 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <thread>
+#include <type_traits>
 #include <utility>
 
 #include <rota/end_signal.h>
@@ -22,6 +24,7 @@
 #include "checkpoint/reader.h"
 #include "checkpoint/restore.h"
 #include "os/durable_file.h"
+#include "os/system_error.h"
 #include "training/evaluation_order.h"
 #include "training/parameter_memory.h"
 #include "training/sample_facts.h"
@@ -35,7 +38,8 @@ using ScoredSums = BasicCheckpointScore<ScoreSums>;
 
 constexpr std::chrono::seconds kOtherEvaluatorWait{10};
 constexpr std::chrono::seconds kSummaryWait{10};
-constexpr int kMostTries = 5;  // Of a checkpoint that the system could not read.
+constexpr int kMostTries = 5;                          // Of what the system could not read.
+constexpr std::chrono::milliseconds kMostPause{1000};  // Between two tries.
 
 const EvaluatorOptions& checked_evaluator(const EvaluatorOptions& options, std::size_t samples) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorCode::kInvalidArgument, why); };
@@ -133,19 +137,18 @@ class EvaluatorLoop::Impl {
     const EndSignal& end_signal = end_signal_.emplace();
     // Beside ranks, a file from before does not count: the run may be about to go on. A run that
     // ends again writes a new file, even if it has the same contents.
-    const auto old_end =
-        is_beside_ranks() ? checkpoint::time_of_ended(folder_.path()) : std::nullopt;
-    if (!os::exists(folder_.path())) {
+    const auto old_end = is_beside_ranks() ? time_of_end() : std::nullopt;
+    if (!read_patiently([this] { return os::exists(folder_.path()); })) {
       std::fprintf(stderr, "rota: the evaluator waits for the folder %s, which is not there yet\n",
                    folder_.path().c_str());
     }
     for (;;) {
       const bool is_asked = end_signal.has_come();
       // The last checkpoint is older than this file. So it is found if the file was.
-      const auto end = checkpoint::time_of_ended(folder_.path());
+      const auto end = time_of_end();
       look();
       name_missed();
-      report_.has_ended = end && end != old_end && checkpoint::read_ended(folder_.path());
+      report_.has_ended = end && end != old_end && read_end();
       if (const auto next = order_.next(is_asked)) {
         evaluate(*next);
       } else if (is_asked || report_.has_ended) {
@@ -163,14 +166,45 @@ class EvaluatorLoop::Impl {
     summaries_.reset();
   }
 
+  // Calls `read` again if the system could not read, which may pass in a network file system.
+  // Throws the Error of the last try.
+  template <class Read>
+  std::invoke_result_t<Read> read_patiently(const Read& read) const {
+    for (int tries = 1;; ++tries) {
+      try {
+        return read();
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::kSystem || tries == kMostTries) throw;
+      }
+      std::this_thread::sleep_for(std::min(options_.interval, kMostPause));
+    }
+  }
+
+  std::optional<std::filesystem::file_time_type> time_of_end() const {
+    return read_patiently([this] { return checkpoint::time_of_ended(folder_.path()); });
+  }
+
+  std::optional<checkpoint::Ended> read_end() const {
+    return read_patiently([this] { return checkpoint::read_ended(folder_.path()); });
+  }
+
   void look() {
+    order_.look(read_patiently([this] { return read_folder(); }));
+  }
+
+  std::set<SeenCheckpoint> read_folder() const {
     std::set<SeenCheckpoint> now;
     for (const std::uint64_t step : folder_.steps()) {
-      std::error_code error;  // It may be removed at any time.
-      const auto changed = std::filesystem::last_write_time(folder_.path_of(step), error);
+      const std::string path = folder_.path_of(step);
+      std::error_code error;
+      const auto changed = std::filesystem::last_write_time(path, error);
       if (!error) now.insert({step, changed.time_since_epoch().count()});
+      // It may be removed at any time.
+      if (error && error != std::errc::no_such_file_or_directory) {
+        os::throw_errno(path, error.value());
+      }
     }
-    order_.look(now);
+    return now;
   }
 
   // Names the checkpoints that the training run removed before their turn.
@@ -194,7 +228,7 @@ class EvaluatorLoop::Impl {
   }
 
   void evaluate(const SeenCheckpoint& seen) {
-    if (!file_) file_.emplace(folder_.path(), kOtherEvaluatorWait);
+    if (!file_) read_patiently([this] { file_.emplace(folder_.path(), kOtherEvaluatorWait); });
     ScoredSums score;
     score.path = folder_.path_of(seen.step);
     try {

@@ -328,6 +328,34 @@ TEST_F(EvaluatorTest, GoesOnWhenTheDiskIsFull) {
   EXPECT_EQ(evaluate().evaluated, 0U);
 }
 
+// Method: a file has the name of the folder until the evaluator has looked, so a list of its names
+// is an error of the system.
+TEST_F(EvaluatorTest, TriesAFolderAgainThatCannotBeRead) {
+  train(1);
+  const fs::path whole = folder_.path() / "whole";
+  fs::rename(run(), whole);
+  folder_.write("run", {1});
+  EvaluatorOptions slow = options();
+  slow.interval = std::chrono::seconds(1);
+  Evaluator<float> evaluator(evaluated_model(), kEvaluated, slow);
+  EvaluatorReport report;
+  std::thread thread([&] { EXPECT_NO_THROW(report = evaluator.run()); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  fs::remove(run());
+  fs::rename(whole, run());
+  thread.join();
+  EXPECT_EQ(report.evaluated, 2U);
+  EXPECT_TRUE(report.has_ended);
+}
+
+TEST_F(EvaluatorTest, EndsWhereTheFolderStaysUnreadable) {
+  folder_.write("run", {1});
+  auto evaluator = make();
+  const auto error = testing::error_of([&] { evaluator.run(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kSystem);
+}
+
 TEST_F(EvaluatorTest, PassesOverALineThatIsDamaged) {
   train(1);
   std::ofstream(run() / "evaluations.jsonl") << "no evaluation\n";

@@ -70,7 +70,8 @@ class ROTA_EXPORT Evaluator : private EvaluatorLoop {
   //
   // Throws Error kMismatch if a checkpoint is of another model or training set; kCannotWrite if
   // evaluations.jsonl cannot be opened for writing, or if another evaluator uses the folder;
-  // kBadData if ended.json is damaged; and what `tell` throws.
+  // kBadData if ended.json is damaged; kSystem if the folder cannot be read in five tries; and what
+  // `tell` throws.
   EvaluatorReport run(std::function<void(const Scored&)> tell = {}) {
     tell_ = std::move(tell);
     return run_loop();
