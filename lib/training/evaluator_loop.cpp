@@ -59,6 +59,11 @@ std::uint64_t step_of(const SafetensorsFile& file) {
   return step;
 }
 
+bool is_of_file(const Error& error) {
+  return error.code() == ErrorCode::kBadData || error.code() == ErrorCode::kNotFound ||
+         error.code() == ErrorCode::kSystem;
+}
+
 void require_training_set(const CheckpointReader& found, const SampleFacts& ours) {
   const auto& facts = found.manifest().facts;
   const auto fact = std::ranges::find(facts, training::kTrainingSetFact, &checkpoint::Fact::name);
@@ -148,8 +153,9 @@ class EvaluatorLoop::Impl {
       const auto end = time_of_end();
       look();
       name_missed();
-      report_.has_ended = end && end != old_end && read_end();
-      if (const auto next = order_.next(is_asked)) {
+      ended_ = end && end != old_end ? read_end() : std::nullopt;
+      report_.has_ended = ended_.has_value();
+      if (const auto next = is_asked ? last_that_waits() : order_.next()) {
         evaluate(*next);
       } else if (is_asked || report_.has_ended) {
         return;
@@ -189,7 +195,8 @@ class EvaluatorLoop::Impl {
   }
 
   void look() {
-    order_.look(read_patiently([this] { return read_folder(); }));
+    seen_ = read_patiently([this] { return read_folder(); });
+    order_.look(seen_);
   }
 
   std::set<SeenCheckpoint> read_folder() const {
@@ -205,6 +212,24 @@ class EvaluatorLoop::Impl {
       }
     }
     return now;
+  }
+
+  // Returns the last checkpoint of the run, unless it is settled. A checkpoint whose manifest is
+  // damaged or gone is not the last one.
+  std::optional<SeenCheckpoint> last_that_waits() const {
+    training::SavedCheckpoints saved;
+    for (const SeenCheckpoint& seen : seen_) {
+      try {
+        const auto manifest =
+            read_patiently([&] { return checkpoint::read_manifest(folder_.path_of(seen.step)); });
+        saved[seen] = {.run = to_text(manifest.run), .start = manifest.start};
+      } catch (const Error& error) {
+        if (!is_of_file(error)) throw;
+      }
+    }
+    const auto step = ended_ ? std::optional(ended_->step) : std::nullopt;
+    const auto last = training::last_of(saved, step);
+    return last && order_.waits(*last) ? last : std::nullopt;
   }
 
   // Names the checkpoints that the training run removed before their turn.
@@ -250,10 +275,7 @@ class EvaluatorLoop::Impl {
   // The training run may have removed the checkpoint while it was read. What the system could not
   // read, such as a file of a network file system, is tried again.
   void pass_over(const SeenCheckpoint& seen, const Error& error) {
-    const bool is_of_file = error.code() == ErrorCode::kBadData ||
-                            error.code() == ErrorCode::kNotFound ||
-                            error.code() == ErrorCode::kSystem;
-    if (!is_of_file) throw;
+    if (!is_of_file(error)) throw;
     look();
     if (!order_.waits(seen)) return;
     if (error.code() == ErrorCode::kSystem && ++tries_[seen] < kMostTries) {
@@ -265,15 +287,15 @@ class EvaluatorLoop::Impl {
     ++report_.damaged;
   }
 
-  // After SIGTERM, there may be time for the newest checkpoint alone.
+  // After SIGTERM, there may be time for the last checkpoint alone.
   bool is_worth_it(const SeenCheckpoint& seen) {
     const base::TimePoint now = base::Clock::now();
     if (now - last_look_ < options_.interval) return true;
     last_look_ = now;
     look();
     if (!end_signal_->has_come()) return true;
-    const auto newest = order_.next(true);
-    return !newest || *newest == seen || !order_.waits(*newest);
+    const auto last = last_that_waits();
+    return !last || *last == seen;
   }
 
   // Sets the score of the parameters. False if `goes_on` has become false, which is asked after
@@ -359,7 +381,9 @@ class EvaluatorLoop::Impl {
   training::ParameterMemory memory_;
   std::vector<std::uint64_t> samples_;  // 0, 1, 2, …
   std::vector<double> sums_;            // Of the latest score.
+  std::set<SeenCheckpoint> seen_;       // What the folder had at the last look.
   training::EvaluationOrder order_;
+  std::optional<checkpoint::Ended> ended_;           // How the training run has ended, once it has.
   std::optional<checkpoint::EvaluationsFile> file_;  // Once there is a checkpoint.
   std::optional<SummaryWriter> summaries_;
   std::string run_of_summaries_;

@@ -156,6 +156,19 @@ TEST_F(EvaluatorTest, ScoresTheNewestAloneAfterSigterm) {
   EXPECT_TRUE(report.has_ended);
 }
 
+// The clock was set back between the checkpoints of steps 9 and 12.
+TEST_F(EvaluatorTest, ScoresTheLastAfterSigtermWhateverTheClockSaid) {
+  train(2);
+  fs::remove(run() / "ended.json");
+  const auto now = fs::last_write_time(checkpoint("9"));
+  fs::last_write_time(checkpoint("12"), now - std::chrono::hours(1));
+  const EndSignal signal;
+  ::kill(::getpid(), SIGTERM);
+  ASSERT_TRUE(signal.wait_for(std::chrono::seconds(20)));
+  EXPECT_EQ(evaluate().evaluated, 1U);
+  EXPECT_THAT(evaluated(), ElementsAre(12));
+}
+
 // The signal comes in the middle of an evaluation, when a newer checkpoint is there.
 TEST_F(EvaluatorTest, LeavesAnOlderCheckpointForTheNewestAfterSigterm) {
   train(2);
