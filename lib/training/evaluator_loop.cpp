@@ -155,8 +155,8 @@ class EvaluatorLoop::Impl {
       name_missed();
       ended_ = end && end != old_end ? read_end() : std::nullopt;
       report_.has_ended = ended_.has_value();
-      if (const auto next = is_asked ? last_that_waits() : order_.next()) {
-        evaluate(*next);
+      if (const auto seen = next(is_asked)) {
+        evaluate(*seen);
       } else if (is_asked || report_.has_ended) {
         return;
       } else {
@@ -212,6 +212,14 @@ class EvaluatorLoop::Impl {
       }
     }
     return now;
+  }
+
+  // After SIGTERM, there may be time for the last checkpoint alone. But rotarun also sends SIGTERM
+  // when all ranks have ended. Then there is time for others, until rotarun kills this process.
+  std::optional<SeenCheckpoint> next(bool is_asked) const {
+    if (!is_asked) return order_.next();
+    if (const auto last = last_that_waits()) return last;
+    return is_beside_ranks() && ended_ ? order_.next() : std::nullopt;
   }
 
   // Returns the last checkpoint of the run, unless it is settled. A checkpoint whose manifest is
@@ -287,7 +295,7 @@ class EvaluatorLoop::Impl {
     ++report_.damaged;
   }
 
-  // After SIGTERM, there may be time for the last checkpoint alone.
+  // After SIGTERM, the last checkpoint comes first.
   bool is_worth_it(const SeenCheckpoint& seen) {
     const base::TimePoint now = base::Clock::now();
     if (now - last_look_ < options_.interval) return true;

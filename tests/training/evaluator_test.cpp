@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -78,6 +79,25 @@ class EvaluatorTest : public ::testing::Test {
   EvaluatorReport evaluate() {
     scores_.clear();
     Evaluator<float> evaluator(evaluated_model(), kEvaluated, options());
+    return evaluator.run([&](const CheckpointScore& score) { scores_.push_back(score); });
+  }
+  // Does the same, but SIGTERM comes in the first evaluation, and `before` is called before it.
+  EvaluatorReport evaluate_with_sigterm(const std::function<void()>& before) {
+    scores_.clear();
+    const EndSignal signal;
+    bool is_sent = false;
+    auto source = samples_of(kEvaluated, evaluated_model(), 1, "test");
+    source.gather = [&, gather = source.gather](const SampleRun& run) {
+      if (run.samples.front() == 3 && !std::exchange(is_sent, true)) {
+        before();
+        ::kill(::getpid(), SIGTERM);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(6));
+      return gather(run);
+    };
+    EvaluatorOptions slow = options();
+    slow.batch_size = 1;
+    Evaluator<float> evaluator(evaluated_model(), source, slow);
     return evaluator.run([&](const CheckpointScore& score) { scores_.push_back(score); });
   }
   Steps evaluated() const {
@@ -172,23 +192,33 @@ TEST_F(EvaluatorTest, ScoresTheLastAfterSigtermWhateverTheClockSaid) {
 // The signal comes in the middle of an evaluation, when a newer checkpoint is there.
 TEST_F(EvaluatorTest, LeavesAnOlderCheckpointForTheNewestAfterSigterm) {
   train(2);
-  const EndSignal signal;
-  Evaluator<float> inner(evaluated_model(), kEvaluated, options());
-  auto source = samples_of(kEvaluated, inner.model(), 1, "test");
-  const auto gather = source.gather;
-  source.gather = [&, gather](const SampleRun& run) {
-    if (run.samples.front() == 3) ::kill(::getpid(), SIGTERM);
-    std::this_thread::sleep_for(std::chrono::milliseconds(6));
-    return gather(run);
-  };
-  EvaluatorOptions slow = options();
-  slow.batch_size = 1;
-  Evaluator<float> evaluator(evaluated_model(), source, slow);
-  Steps steps;
-  const auto report =
-      evaluator.run([&](const CheckpointScore& score) { steps.push_back(score.step); });
-  EXPECT_THAT(steps, ElementsAre(12));
+  const EvaluatorReport report = evaluate_with_sigterm([] {});
+  EXPECT_THAT(evaluated(), ElementsAre(12));
   EXPECT_EQ(report.left, 3U);
+}
+
+// rotarun sends SIGTERM at once when all ranks have ended.
+TEST_F(EvaluatorTest, ScoresTheOthersAfterTheNewestWhenTheRanksHaveEnded) {
+  train(2);
+  const fs::path end = run() / "ended.json";
+  const fs::path hidden = run() / "hidden";
+  fs::rename(end, hidden);
+  ::setenv("ROTA_ROLE", "evaluator", 1);
+  const EvaluatorReport report = evaluate_with_sigterm([&] { fs::rename(hidden, end); });
+  ::unsetenv("ROTA_ROLE");
+  EXPECT_THAT(evaluated(), ElementsAre(12, 3, 6, 9));
+  EXPECT_EQ(report.left, 0U);
+  EXPECT_TRUE(report.has_ended);
+}
+
+// Somebody asked rotarun to end the job, so there may be little time.
+TEST_F(EvaluatorTest, ScoresTheNewestAloneBesideRanksThatWereStopped) {
+  train(2);
+  ::setenv("ROTA_ROLE", "evaluator", 1);
+  const EvaluatorReport report = evaluate_with_sigterm([] {});  // ended.json is old.
+  ::unsetenv("ROTA_ROLE");
+  EXPECT_THAT(evaluated(), ElementsAre(12));
+  EXPECT_FALSE(report.has_ended);
 }
 
 TEST_F(EvaluatorTest, PassesOverWhatIsDamaged) {
