@@ -10,6 +10,7 @@
 #include "checkpoint/file_names.h"
 #include "os/durable_file.h"
 #include "os/mapped_file.h"
+#include "os/system_error.h"
 
 namespace rota::checkpoint {
 namespace {
@@ -76,8 +77,12 @@ std::optional<Ended> read_ended(const std::string& folder) {
 
 std::optional<std::filesystem::file_time_type> time_of_ended(const std::string& folder) {
   std::error_code error;
-  const auto time = std::filesystem::last_write_time(path_of_ended(folder), error);
-  if (error) return std::nullopt;
+  const std::string path = path_of_ended(folder);
+  const auto time = std::filesystem::last_write_time(path, error);
+  if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) {
+    return std::nullopt;
+  }
+  if (error) os::throw_errno(path, error.value());
   return time;
 }
 

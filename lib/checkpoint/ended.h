@@ -34,6 +34,7 @@ void remove_ended(const std::string& folder);
 std::optional<Ended> read_ended(const std::string& folder);
 
 // Returns when the file was written, or nothing if there is none. Each write makes a new file.
+// Throws Error kSystem.
 std::optional<std::filesystem::file_time_type> time_of_ended(const std::string& folder);
 
 }  // namespace rota::checkpoint

@@ -3,6 +3,7 @@
 #include "checkpoint/evaluations.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -79,16 +80,17 @@ EvaluationsFile::EvaluationsFile(const std::string& folder, std::chrono::millise
     : path_(folder + "/" + kEvaluationsName), file_(path_) {
   take_lock(file_, path_, patience);
   const std::string text = file_.read();
-  std::size_t number = 0;
+  unsigned long long number = 0;
   std::size_t begin = 0;
   for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos;) {
     ++number;
     auto evaluation = evaluation_from(std::string_view(text).substr(begin, end - begin));
-    if (!evaluation) {
-      throw Error(ErrorCode::kBadData, path_ + ": line " + std::to_string(number) +
-                                           " is damaged: delete the line, or move the file away");
+    if (evaluation) {
+      saved_.push_back(std::move(*evaluation));
+    } else {
+      std::fprintf(stderr, "rota: %s: line %llu is damaged, and is passed over\n", path_.c_str(),
+                   number);
     }
-    saved_.push_back(std::move(*evaluation));
     begin = end + 1;
   }
   bytes_ = begin;
@@ -110,10 +112,11 @@ std::optional<std::uint64_t> EvaluationsFile::last_step(const std::string& run) 
 }
 
 void EvaluationsFile::add(const SavedEvaluation& evaluation, const Means& means) {
-  const std::string line = encode(evaluation, means);
-  file_.write(line, bytes_);
-  bytes_ += line.size();
   saved_.push_back(evaluation);
+  unwritten_ += encode(evaluation, means);
+  file_.write(unwritten_, bytes_);
+  bytes_ += unwritten_.size();
+  unwritten_.clear();
 }
 
 }  // namespace rota::checkpoint

@@ -29,8 +29,9 @@ class EvaluationsFile {
  public:
   // Opens or creates the file in the folder of checkpoints, which must exist, and takes it for this
   // process. Waits up to `patience` for another evaluator to end. A last line without an end, which
-  // an evaluator that was killed has left, is cut off. Throws Error kCannotWrite if the file cannot
-  // be written, or if another evaluator has it; kBadData, which names the line.
+  // an evaluator that was killed has left, is cut off. A damaged line is passed over, and named on
+  // stderr. Throws Error kCannotWrite if the file cannot be written, or if another evaluator has
+  // it; kSystem if it cannot be read.
   EvaluationsFile(const std::string& folder, std::chrono::milliseconds patience);
 
   bool has(const std::string& run, std::uint64_t start, std::uint64_t step) const;
@@ -38,13 +39,15 @@ class EvaluationsFile {
   // Returns the last step of the run that was evaluated, or nothing if none was.
   std::optional<std::uint64_t> last_step(const std::string& run) const;
 
-  // Returns when the disk has the line. Throws Error kCannotWrite.
+  // Remembers the evaluation, and returns when the disk has its line. Throws Error kCannotWrite.
+  // The next call then writes this line, too.
   void add(const SavedEvaluation& evaluation, const Means& means);
 
  private:
   std::string path_;
   os::LockFile file_;
-  std::uint64_t bytes_ = 0;
+  std::uint64_t bytes_ = 0;  // Of the whole lines that the disk has.
+  std::string unwritten_;    // Lines that the disk did not take.
   std::vector<SavedEvaluation> saved_;
 };
 

@@ -7,8 +7,6 @@
 #include <span>
 #include <thread>
 
-#include <rota/error.h>
-
 #include "base/time.h"
 #include "exports/event_file_name.h"
 #include "formats/records.h"
@@ -46,9 +44,8 @@ void require_alone(const std::filesystem::path& path, std::chrono::milliseconds 
     other = other_open_file(path);
   }
   if (other.empty()) return;
-  throw Error(ErrorCode::kCannotWrite, path.parent_path().string() +
-                                           ": another writer is writing " + other +
-                                           " there; give each run a folder of its own");
+  throw FolderInUse(path.parent_path().string() + ": another writer is writing " + other +
+                    " there; give each run a folder of its own");
 }
 
 void append_event(std::string& bytes, const formats::Event& event) {

@@ -7,17 +7,26 @@
 #include <optional>
 #include <string>
 
+#include <rota/error.h>
+
 #include "formats/events.h"
 #include "os/durable_file.h"
 
 namespace rota::exports {
+
+// Another EventFile is open in the folder. Other failures can be borne, but not this one: the two
+// files would hide points of each other.
+class FolderInUse : public Error {
+ public:
+  explicit FolderInUse(const std::string& what) : Error(ErrorCode::kCannotWrite, what) {}
+};
 
 class EventFile {
  public:
   // Creates a file in `folder`, which it makes if it is missing. Waits up to `patience` until no
   // other EventFile, of any process, is open there. Then writes the record of the version, and with
   // `first_step` the record of the start. `wall_time` is in seconds since 1970. Throws Error
-  // kCannotWrite; if another EventFile is still open, no file of this one stays.
+  // kCannotWrite. Throws FolderInUse if another EventFile is still open; no file of this one stays.
   EventFile(const std::filesystem::path& folder, double wall_time,
             std::optional<std::int64_t> first_step, std::chrono::milliseconds patience);
 

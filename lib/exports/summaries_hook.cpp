@@ -12,6 +12,7 @@
 #include <rota/error.h>
 
 #include "base/time.h"
+#include "exports/event_file.h"
 
 namespace rota {
 namespace {
@@ -82,10 +83,10 @@ class SummaryCurves::Impl {
       std::ranges::fill(interval_, 0);
     }
     last_ = {report.step, report.samples, report.train_seconds};
-    make_writer(train_, "train", report.step + 1);
+    begin_writer(train_, "train", report.step + 1);
     write_graph(report.step + 1);
     first_evaluation_ = report.step + (evaluated_step_ == report.step ? 1 : 0);
-    make_writer(test_, "test", first_evaluation_);
+    begin_writer(test_, "test", first_evaluation_);
     validation_.reset();
   }
 
@@ -93,6 +94,7 @@ class SummaryCurves::Impl {
     for (std::size_t i = 0; i < report.score.sums.size(); ++i) interval_[i] += report.score.sums[i];
     interval_.back() += static_cast<double>(report.score.samples);
     if (report.steps % options_.every_steps == 0) write_point(report);
+    if (!train_) return;
     if (options_.rank_seconds) write_rank_seconds(report);
     if (options_.histogram_steps > 0 && report.steps % options_.histogram_steps == 0) {
       const auto step = static_cast<std::int64_t>(report.steps);
@@ -104,16 +106,19 @@ class SummaryCurves::Impl {
 
   void add_evaluation(const BasicEvaluationReport<ScoreSums>& report) {
     evaluated_step_ = report.steps;
-    if (report.is_validation && !open_validation()) return;
-    write_score(report.is_validation ? *validation_ : *test_, report.score.sums,
-                static_cast<double>(report.score.samples), report.steps);
+    auto& writer = report.is_validation ? validation_ : test_;
+    if (!open(writer, report.is_validation ? "validation" : "test")) return;
+    write_score(*writer, report.score.sums, static_cast<double>(report.score.samples),
+                report.steps);
   }
 
   void add_test(const ScoreSums& score) {
+    if (!open(test_, "test")) return;
     write_score(*test_, score.sums, static_cast<double>(score.samples), evaluated_step_);
   }
 
   void add_checkpoint(const CheckpointReport& report) {
+    if (!train_) return;
     const auto step = static_cast<std::int64_t>(report.step);
     train_->scalar("checkpoint/seconds", report.seconds, step);
     train_->scalar("checkpoint/stall_seconds", static_cast<double>(report.stall_us) * 1e-6, step);
@@ -142,20 +147,35 @@ class SummaryCurves::Impl {
   }
 
  private:
-  // Makes the writer of the validation set, unless it is there. Returns false if that fails, and
-  // warns once. Training has begun, so it goes on.
-  bool open_validation() {
-    if (validation_) return true;
+  // Makes the writer of a folder when the run begins. If that fails, the run has no such curves,
+  // but it is trained. It ends if another run writes there: both would hide points of each other.
+  void begin_writer(std::optional<SummaryWriter>& writer, const char* name, std::uint64_t step) {
     try {
-      make_writer(validation_, "validation", first_evaluation_);
+      make_writer(writer, name, step);
+    } catch (const exports::FolderInUse&) {
+      throw;
     } catch (const Error& error) {
-      if (!std::exchange(is_warned_, true)) {
-        std::fprintf(stderr, "rota: warning: training goes on without curves of validation: %s\n",
-                     error.what());
-      }
+      warn_once(name, error);
+    }
+  }
+
+  // Makes the writer of an evaluation, unless it is there. Returns false if that fails. Training
+  // has begun, so it goes on, even if another run writes there.
+  bool open(std::optional<SummaryWriter>& writer, const char* name) {
+    if (writer) return true;
+    try {
+      make_writer(writer, name, first_evaluation_);
+    } catch (const Error& error) {
+      warn_once(name, error);
       return false;
     }
     return true;
+  }
+
+  void warn_once(const char* name, const Error& error) {
+    if (std::exchange(is_warned_, true)) return;
+    std::fprintf(stderr, "rota: warning: training goes on without curves of %s: %s\n", name,
+                 error.what());
   }
 
   void make_writer(std::optional<SummaryWriter>& writer, const char* name, std::uint64_t step) {
@@ -167,7 +187,7 @@ class SummaryCurves::Impl {
   // Each start of the run writes the graph at its first step. If the run begins anew, TensorBoard
   // drops the graph of the run before, which may have had another model.
   void write_graph(std::uint64_t step) {
-    if (!options_.graph || !make_graph_) return;
+    if (!train_ || !options_.graph || !make_graph_) return;
     train_->graph(make_graph_(), static_cast<std::int64_t>(step));
   }
 
@@ -178,7 +198,15 @@ class SummaryCurves::Impl {
     }
   }
 
+  // Begins the next interval even if there is no writer: a run that goes on from this state may
+  // have one.
   void write_point(const BasicStepReport<ScoreSums>& report) {
+    if (train_) write_means(report);
+    last_ = {report.steps, report.samples, report.train_seconds};
+    std::ranges::fill(interval_, 0);
+  }
+
+  void write_means(const BasicStepReport<ScoreSums>& report) {
     const auto step = static_cast<std::int64_t>(report.steps);
     write_score(*train_, interval_, interval_.back(), report.steps);
     train_->scalar("learning_rate", report.learning_rate, step);
@@ -188,8 +216,6 @@ class SummaryCurves::Impl {
     };
     train_->scalar("global_step/sec", per_second(report.steps, last_.steps), step);
     train_->scalar("images/sec", per_second(report.samples, last_.samples), step);
-    last_ = {report.steps, report.samples, report.train_seconds};
-    std::ranges::fill(interval_, 0);
   }
 
   void write_rank_seconds(const BasicStepReport<ScoreSums>& report) {
@@ -233,10 +259,10 @@ class SummaryCurves::Impl {
   std::uint64_t evaluated_step_ = 0;
   std::uint64_t first_evaluation_ = 0;  // The first step of evaluations in this start of the run.
   Moment last_;                         // Of the last point.
-  std::optional<SummaryWriter> train_;
+  std::optional<SummaryWriter> train_;  // Empty: its folder cannot be written.
   std::optional<SummaryWriter> validation_;  // Once there was an evaluation of such a set.
-  std::optional<SummaryWriter> test_;
-  bool is_warned_ = false;  // Of curves of validation that cannot be written.
+  std::optional<SummaryWriter> test_;        // As train_.
+  bool is_warned_ = false;                   // Of curves that cannot be written.
 };
 
 SummaryCurves::SummaryCurves(const std::filesystem::path& folder, const SummariesOptions& options,

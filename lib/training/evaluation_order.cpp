@@ -1,4 +1,4 @@
-// Keeps the checkpoints that wait, and those that are settled.
+// Finds the last checkpoint of a run. Keeps the checkpoints that wait, and those that are settled.
 #include "training/evaluation_order.h"
 
 #include <algorithm>
@@ -7,11 +7,29 @@
 namespace rota::training {
 namespace {
 
-bool is_written_before(const SeenCheckpoint& left, const SeenCheckpoint& right) {
-  return std::tie(left.changed, left.step) < std::tie(right.changed, right.step);
+bool is_written_before(const SavedCheckpoints::value_type& left,
+                       const SavedCheckpoints::value_type& right) {
+  return std::tie(left.first.changed, left.first.step) <
+         std::tie(right.first.changed, right.first.step);
 }
 
 }  // namespace
+
+std::optional<SeenCheckpoint> last_of(const SavedCheckpoints& saved,
+                                      std::optional<std::uint64_t> ended) {
+  if (saved.empty()) return std::nullopt;
+  const std::string& run = std::ranges::max_element(saved, is_written_before)->second.run;
+  std::optional<SeenCheckpoint> last;
+  std::uint64_t last_start = 0;
+  for (const auto& [seen, by] : saved) {
+    if (seen.step == ended) return seen;
+    const bool is_later = !last || std::tie(by.start, seen.step) > std::tie(last_start, last->step);
+    if (by.run != run || !is_later) continue;
+    last = seen;
+    last_start = by.start;
+  }
+  return last;
+}
 
 void EvaluationOrder::look(const std::set<SeenCheckpoint>& now) {
   std::erase_if(waiting_, [&](const auto& each) {
@@ -25,16 +43,9 @@ void EvaluationOrder::look(const std::set<SeenCheckpoint>& now) {
   }
 }
 
-std::optional<SeenCheckpoint> EvaluationOrder::next(bool is_ending) const {
+std::optional<SeenCheckpoint> EvaluationOrder::next() const {
   if (waiting_.empty()) return std::nullopt;
-  if (!is_ending) return *waiting_.begin();
-  // Not by step: the folder may have later steps from which the run was not resumed.
-  const SeenCheckpoint& newest = *std::ranges::max_element(waiting_, is_written_before);
-  if (!settled_.empty() &&
-      is_written_before(newest, *std::ranges::max_element(settled_, is_written_before))) {
-    return std::nullopt;
-  }
-  return newest;
+  return *waiting_.begin();
 }
 
 void EvaluationOrder::settle(const SeenCheckpoint& checkpoint) {

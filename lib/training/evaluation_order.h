@@ -3,8 +3,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 
 namespace rota::training {
@@ -20,14 +22,28 @@ struct SeenCheckpoint {
   }
 };
 
+// Which start of which run has saved a checkpoint, as its manifest says.
+struct SavedBy {
+  std::string run;
+  std::uint64_t start = 1;
+};
+
+using SavedCheckpoints = std::map<SeenCheckpoint, SavedBy>;
+
+// Returns the last checkpoint of the run, or nothing if `saved` is empty. It is the one of step
+// `ended`. If there is none, it is the one with the largest step of the latest start. An earlier
+// start may have larger steps, from which the run was not resumed. Times say little, because a
+// clock may be set back. They only tell which run has written last, if several share the folder.
+std::optional<SeenCheckpoint> last_of(const SavedCheckpoints& saved,
+                                      std::optional<std::uint64_t> ended);
+
 class EvaluationOrder {
  public:
   // `now` is all that the folder has. What waited and is gone was missed.
   void look(const std::set<SeenCheckpoint>& now);
 
-  // The oldest checkpoint that waits. If the process is about to end, the one that was written
-  // last, unless it is settled: there may be time for one.
-  std::optional<SeenCheckpoint> next(bool is_ending) const;
+  // Returns the checkpoint of the smallest step that waits, or nothing if none does.
+  std::optional<SeenCheckpoint> next() const;
 
   bool waits(const SeenCheckpoint& checkpoint) const { return waiting_.contains(checkpoint); }
   std::size_t waiting_count() const noexcept { return waiting_.size(); }

@@ -7,6 +7,8 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <thread>
+#include <type_traits>
 #include <utility>
 
 #include <rota/end_signal.h>
@@ -22,6 +24,7 @@
 #include "checkpoint/reader.h"
 #include "checkpoint/restore.h"
 #include "os/durable_file.h"
+#include "os/system_error.h"
 #include "training/evaluation_order.h"
 #include "training/parameter_memory.h"
 #include "training/sample_facts.h"
@@ -35,7 +38,8 @@ using ScoredSums = BasicCheckpointScore<ScoreSums>;
 
 constexpr std::chrono::seconds kOtherEvaluatorWait{10};
 constexpr std::chrono::seconds kSummaryWait{10};
-constexpr int kMostTries = 5;  // Of a checkpoint that the system could not read.
+constexpr int kMostTries = 5;                          // Of what the system could not read.
+constexpr std::chrono::milliseconds kMostPause{1000};  // Between two tries.
 
 const EvaluatorOptions& checked_evaluator(const EvaluatorOptions& options, std::size_t samples) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorCode::kInvalidArgument, why); };
@@ -53,6 +57,11 @@ std::uint64_t step_of(const SafetensorsFile& file) {
   const std::string& text = found->second;
   std::from_chars(text.data(), text.data() + text.size(), step);
   return step;
+}
+
+bool is_of_file(const Error& error) {
+  return error.code() == ErrorCode::kBadData || error.code() == ErrorCode::kNotFound ||
+         error.code() == ErrorCode::kSystem;
 }
 
 void require_training_set(const CheckpointReader& found, const SampleFacts& ours) {
@@ -133,21 +142,21 @@ class EvaluatorLoop::Impl {
     const EndSignal& end_signal = end_signal_.emplace();
     // Beside ranks, a file from before does not count: the run may be about to go on. A run that
     // ends again writes a new file, even if it has the same contents.
-    const auto old_end =
-        is_beside_ranks() ? checkpoint::time_of_ended(folder_.path()) : std::nullopt;
-    if (!os::exists(folder_.path())) {
+    const auto old_end = is_beside_ranks() ? time_of_end() : std::nullopt;
+    if (!read_patiently([this] { return os::exists(folder_.path()); })) {
       std::fprintf(stderr, "rota: the evaluator waits for the folder %s, which is not there yet\n",
                    folder_.path().c_str());
     }
     for (;;) {
       const bool is_asked = end_signal.has_come();
       // The last checkpoint is older than this file. So it is found if the file was.
-      const auto end = checkpoint::time_of_ended(folder_.path());
+      const auto end = time_of_end();
       look();
       name_missed();
-      report_.has_ended = end && end != old_end && checkpoint::read_ended(folder_.path());
-      if (const auto next = order_.next(is_asked)) {
-        evaluate(*next);
+      ended_ = end && end != old_end ? read_end() : std::nullopt;
+      report_.has_ended = ended_.has_value();
+      if (const auto seen = next(is_asked)) {
+        evaluate(*seen);
       } else if (is_asked || report_.has_ended) {
         return;
       } else {
@@ -163,14 +172,72 @@ class EvaluatorLoop::Impl {
     summaries_.reset();
   }
 
+  // Calls `read` again if the system could not read, which may pass in a network file system.
+  // Throws the Error of the last try.
+  template <class Read>
+  std::invoke_result_t<Read> read_patiently(const Read& read) const {
+    for (int tries = 1;; ++tries) {
+      try {
+        return read();
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::kSystem || tries == kMostTries) throw;
+      }
+      std::this_thread::sleep_for(std::min(options_.interval, kMostPause));
+    }
+  }
+
+  std::optional<std::filesystem::file_time_type> time_of_end() const {
+    return read_patiently([this] { return checkpoint::time_of_ended(folder_.path()); });
+  }
+
+  std::optional<checkpoint::Ended> read_end() const {
+    return read_patiently([this] { return checkpoint::read_ended(folder_.path()); });
+  }
+
   void look() {
+    seen_ = read_patiently([this] { return read_folder(); });
+    order_.look(seen_);
+  }
+
+  std::set<SeenCheckpoint> read_folder() const {
     std::set<SeenCheckpoint> now;
     for (const std::uint64_t step : folder_.steps()) {
-      std::error_code error;  // It may be removed at any time.
-      const auto changed = std::filesystem::last_write_time(folder_.path_of(step), error);
+      const std::string path = folder_.path_of(step);
+      std::error_code error;
+      const auto changed = std::filesystem::last_write_time(path, error);
       if (!error) now.insert({step, changed.time_since_epoch().count()});
+      // It may be removed at any time.
+      if (error && error != std::errc::no_such_file_or_directory) {
+        os::throw_errno(path, error.value());
+      }
     }
-    order_.look(now);
+    return now;
+  }
+
+  // After SIGTERM, there may be time for the last checkpoint alone. But rotarun also sends SIGTERM
+  // when all ranks have ended. Then there is time for others, until rotarun kills this process.
+  std::optional<SeenCheckpoint> next(bool is_asked) const {
+    if (!is_asked) return order_.next();
+    if (const auto last = last_that_waits()) return last;
+    return is_beside_ranks() && ended_ ? order_.next() : std::nullopt;
+  }
+
+  // Returns the last checkpoint of the run, unless it is settled. A checkpoint whose manifest is
+  // damaged or gone is not the last one.
+  std::optional<SeenCheckpoint> last_that_waits() const {
+    training::SavedCheckpoints saved;
+    for (const SeenCheckpoint& seen : seen_) {
+      try {
+        const auto manifest =
+            read_patiently([&] { return checkpoint::read_manifest(folder_.path_of(seen.step)); });
+        saved[seen] = {.run = to_text(manifest.run), .start = manifest.start};
+      } catch (const Error& error) {
+        if (!is_of_file(error)) throw;
+      }
+    }
+    const auto step = ended_ ? std::optional(ended_->step) : std::nullopt;
+    const auto last = training::last_of(saved, step);
+    return last && order_.waits(*last) ? last : std::nullopt;
   }
 
   // Names the checkpoints that the training run removed before their turn.
@@ -194,7 +261,7 @@ class EvaluatorLoop::Impl {
   }
 
   void evaluate(const SeenCheckpoint& seen) {
-    if (!file_) file_.emplace(folder_.path(), kOtherEvaluatorWait);
+    if (!file_) read_patiently([this] { file_.emplace(folder_.path(), kOtherEvaluatorWait); });
     ScoredSums score;
     score.path = folder_.path_of(seen.step);
     try {
@@ -216,10 +283,7 @@ class EvaluatorLoop::Impl {
   // The training run may have removed the checkpoint while it was read. What the system could not
   // read, such as a file of a network file system, is tried again.
   void pass_over(const SeenCheckpoint& seen, const Error& error) {
-    const bool is_of_file = error.code() == ErrorCode::kBadData ||
-                            error.code() == ErrorCode::kNotFound ||
-                            error.code() == ErrorCode::kSystem;
-    if (!is_of_file) throw;
+    if (!is_of_file(error)) throw;
     look();
     if (!order_.waits(seen)) return;
     if (error.code() == ErrorCode::kSystem && ++tries_[seen] < kMostTries) {
@@ -231,15 +295,15 @@ class EvaluatorLoop::Impl {
     ++report_.damaged;
   }
 
-  // After SIGTERM, there may be time for the newest checkpoint alone.
+  // After SIGTERM, the last checkpoint comes first.
   bool is_worth_it(const SeenCheckpoint& seen) {
     const base::TimePoint now = base::Clock::now();
     if (now - last_look_ < options_.interval) return true;
     last_look_ = now;
     look();
     if (!end_signal_->has_come()) return true;
-    const auto newest = order_.next(true);
-    return !newest || *newest == seen || !order_.waits(*newest);
+    const auto last = last_that_waits();
+    return !last || *last == seen;
   }
 
   // Sets the score of the parameters. False if `goes_on` has become false, which is asked after
@@ -269,12 +333,26 @@ class EvaluatorLoop::Impl {
       means[options_.curves[i]] = sums_[i] / static_cast<double>(score.score.samples);
     }
     if (!options_.logs.empty()) write_point(score, means);
-    file_->add({.run = score.run,
-                .start = score.start,
-                .step = score.step,
-                .samples = score.score.samples,
-                .sums = sums_},
-               means);
+    remember({.run = score.run,
+              .start = score.start,
+              .step = score.step,
+              .samples = score.score.samples,
+              .sums = sums_},
+             means);
+  }
+
+  // If the disk does not take the line, such as a full one, the score stays in memory, and the
+  // evaluator goes on. Warns once.
+  void remember(const SavedEvaluation& evaluation, const checkpoint::Means& means) {
+    try {
+      file_->add(evaluation, means);
+    } catch (const Error& error) {
+      if (std::exchange(is_line_warned_, true)) return;
+      std::fprintf(stderr,
+                   "rota: warning: the evaluator keeps its scores in memory, and tries to write "
+                   "them with the next one: %s\n",
+                   error.what());
+    }
   }
 
   // Makes the writer of the curves of a run, unless it is there. Returns false if that fails, and
@@ -311,11 +389,14 @@ class EvaluatorLoop::Impl {
   training::ParameterMemory memory_;
   std::vector<std::uint64_t> samples_;  // 0, 1, 2, …
   std::vector<double> sums_;            // Of the latest score.
+  std::set<SeenCheckpoint> seen_;       // What the folder had at the last look.
   training::EvaluationOrder order_;
+  std::optional<checkpoint::Ended> ended_;           // How the training run has ended, once it has.
   std::optional<checkpoint::EvaluationsFile> file_;  // Once there is a checkpoint.
   std::optional<SummaryWriter> summaries_;
   std::string run_of_summaries_;
   bool is_warned_ = false;               // Of curves that cannot be written.
+  bool is_line_warned_ = false;          // Of lines that cannot be written.
   std::optional<EndSignal> end_signal_;  // Of run().
   base::TimePoint last_look_{};
   std::map<SeenCheckpoint, int> tries_;  // Of checkpoints that the system could not read.

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,6 +15,7 @@
 #include <string>
 
 #include "checkpoint/ended.h"
+#include "exports/full_disk.h"
 #include "testing/error_of.h"
 #include "training/temporary_folder.h"
 
@@ -120,14 +122,38 @@ TEST_F(EvaluationFiles, AreKnownAfterARestart) {
                                  encode(evaluation(200), {}) + encode(evaluation(400), {}));
 }
 
-TEST_F(EvaluationFiles, NameALineThatIsDamaged) {
+// An evaluator that ended by it would end the training.
+TEST_F(EvaluationFiles, PassOverALineThatIsDamaged) {
   append(encode(evaluation(100), {}) + "no evaluation\n" + encode(evaluation(200), {}));
   const std::string before = text_at(path());
-  const auto error = error_of([&] { EvaluationsFile(folder(), kNoPatience); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), ErrorCode::kBadData);
-  EXPECT_THAT(error->what(), HasSubstr(path() + ": line 2 is damaged"));
-  EXPECT_EQ(text_at(path()), before) << "nothing is lost";
+  ::testing::internal::CaptureStderr();
+  EvaluationsFile file(folder(), kNoPatience);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "rota: " + path() + ": line 2 is damaged, and is passed over\n");
+  EXPECT_TRUE(file.has(kEvaluatedRun, 2, 100));
+  EXPECT_TRUE(file.has(kEvaluatedRun, 2, 200));
+  file.add(evaluation(300), {});
+  EXPECT_EQ(text_at(path()), before + encode(evaluation(300), {})) << "nothing is lost";
+}
+
+// The disk takes no byte of the second line, then a part of two lines, then all three.
+TEST_F(EvaluationFiles, WriteLaterWhatTheDiskDidNotTake) {
+  const auto previous = std::signal(SIGXFSZ, SIG_IGN);
+  EvaluationsFile file(folder(), kNoPatience);
+  file.add(evaluation(100), {});
+  const std::string one = text_at(path());
+  for (const std::size_t room : {std::size_t{0}, std::size_t{30}}) {
+    const std::uint64_t step = room == 0 ? 200 : 300;
+    const testing::FullDisk full(one.size() + room);
+    const auto error = error_of([&] { file.add(evaluation(step), {}); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
+    EXPECT_TRUE(file.has(kEvaluatedRun, 2, step));
+  }
+  file.add(evaluation(400), {});
+  std::signal(SIGXFSZ, previous);
+  EXPECT_EQ(text_at(path()), one + encode(evaluation(200), {}) + encode(evaluation(300), {}) +
+                                 encode(evaluation(400), {}));
 }
 
 TEST_F(EvaluationFiles, BelongToOneEvaluator) {

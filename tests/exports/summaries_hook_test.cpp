@@ -1,99 +1,34 @@
-// The curves of a training run: their points, even if the run was interrupted, and what happens
-// when they cannot be written. Method: a Trainer trains, and the tests read the files.
+// The curves of a training run: their points, even if the run was interrupted. Method: a Trainer
+// trains, and the tests read the files.
 #include <rota/summaries_hook.h>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <set>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include <rota/trainer.h>
 
-#include "exports/full_disk.h"
 #include "exports/read_events.h"
+#include "exports/watching.h"
 #include "testing/error_of.h"
 #include "training/temporary_folder.h"
-#include "training/thread_ranks.h"
 
 namespace rota {
 namespace {
 
-using testing::small_dataset;
+using testing::Curve;
+using testing::curve;
+using testing::Interruption;
+using testing::kEverySecond;
+using testing::kWatchedValidation;
+using testing::ScoreRecorder;
+using testing::steps_of;
 using testing::TemporaryFolder;
-using Curve = std::vector<std::pair<std::int64_t, float>>;
-
-const Dataset kWatched = small_dataset(60);  // 3 steps per epoch with batches of 20.
-const Dataset kWatchedValidation = small_dataset(25);
-const SummariesOptions kEverySecond{.every_steps = 2};
-
-TrainerOptions watched_options() {
-  TrainerOptions options;
-  options.epochs = 3;
-  options.batch_size = 20;
-  options.optimizer = Sgd{.learning_rate = 0.1};
-  options.final_learning_rate_factor = 0;
-  return options;
-}
-
-// Trains alone.
-class Watching {
- public:
-  explicit Watching(TrainingHook& hook, std::size_t epochs = 3)
-      : trainer_(alone_, Model<float>({6, 6, 1}, {dense(4)}), kWatched, kWatched,
-                 with_epochs(epochs)) {
-    trainer_.add_chief_hook(hook);
-  }
-  Trainer<float>& trainer() { return trainer_; }
-
- private:
-  static TrainerOptions with_epochs(std::size_t epochs) {
-    TrainerOptions options = watched_options();
-    options.epochs = epochs;
-    return options;
-  }
-  Communicator alone_{CommunicatorOptions{}};
-  Trainer<float> trainer_;
-};
-
-// Returns the points with this tag that TensorBoard shows: it drops points of a file if a later
-// file starts at their step or before.
-Curve curve(const std::filesystem::path& folder, const std::string& tag) {
-  std::set<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) files.insert(entry.path());
-  Curve points;
-  for (const auto& file : files) {
-    for (const testing::ReadEvent& event : testing::read_events(file)) {
-      if (event.is_start) {
-        std::erase_if(points, [&](const auto& point) { return point.first >= event.step; });
-      } else if (event.tag == tag) {
-        points.emplace_back(event.step, event.scalar);
-      }
-    }
-  }
-  return points;
-}
-
-std::vector<std::int64_t> steps_of(const Curve& curve) {
-  std::vector<std::int64_t> steps;
-  for (const auto& [step, value] : curve) steps.push_back(step);
-  return steps;
-}
-
-class ScoreRecorder : public TrainingHook {
- public:
-  void on_step(const StepReport& report) override { steps.push_back(report.score); }
-  void on_evaluation(const EvaluationReport& report) override {
-    evaluations.push_back(report.score);
-  }
-  std::vector<Score> steps;
-  std::vector<Score> evaluations;
-};
+using testing::Watching;
 
 TEST(Summaries, HaveAPointEverySoManySteps) {
   const TemporaryFolder folder;
@@ -162,27 +97,6 @@ TEST(Summaries, HaveAPointForEachEvaluationOfEachSet) {
   ASSERT_EQ(steps_of(tests), steps_of(costs));
   EXPECT_EQ(tests.back().second, static_cast<float>(end.test.loss / 60));
 }
-
-// Keeps the state after a step, and fails after a later step or in an evaluation after it.
-class Interruption : public TrainingHook {
- public:
-  Interruption(std::uint64_t save, std::uint64_t fail, bool in_evaluation)
-      : save_(save), fail_(fail), in_evaluation_(in_evaluation) {}
-  void on_step(const StepReport& report) override {
-    if (report.steps == save_) state = trainer->state();
-    if (report.steps == fail_ && !in_evaluation_) throw std::runtime_error("interrupted");
-  }
-  void on_evaluation(const EvaluationReport& report) override {
-    if (report.steps == fail_ && in_evaluation_) throw std::runtime_error("interrupted");
-  }
-  Trainer<float>* trainer = nullptr;
-  State state;
-
- private:
-  std::uint64_t save_;
-  std::uint64_t fail_;
-  bool in_evaluation_;
-};
 
 struct Interrupted {
   std::uint64_t save;
@@ -413,79 +327,6 @@ TEST(Summaries, AskForTheSecondsOfEachRank) {
   const Curve seconds = curve(folder.path() / "train", "compute_seconds/rank_0");
   EXPECT_EQ(steps_of(seconds), (std::vector<std::int64_t>{2, 4, 6, 8}));
   for (const auto& [step, value] : seconds) EXPECT_GT(value, 0);
-}
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
-// In the first step, waits until the disk has a point.
-class FirstPoint : public TrainingHook {
- public:
-  explicit FirstPoint(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  void on_step(const StepReport& report) override {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (report.steps == 1 && curve(folder_, "cost").empty() &&
-           std::chrono::steady_clock::now() < deadline) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  }
-
- private:
-  std::filesystem::path folder_;
-};
-
-// The histograms need more than the limit.
-TEST(Summaries, DoNotStopTrainingWhenTheDiskIsFull) {
-  const TemporaryFolder folder;
-  const SummaryOptions at_once{.flush_interval = std::chrono::milliseconds(1)};
-  Summaries summaries(folder.path(), {.every_steps = 1, .histogram_steps = 1, .writer = at_once});
-  Watching watching(summaries, 20);
-  summaries.watch(watching.trainer().replica());
-  FirstPoint first_point(folder.path() / "train");
-  watching.trainer().add_hook(first_point);
-  ::testing::internal::CaptureStderr();
-  EndReport end;
-  {
-    const testing::FullDisk full(20'000);
-    end = watching.trainer().run();
-  }
-  const std::string reported = ::testing::internal::GetCapturedStderr();
-  EXPECT_EQ(end.steps, 60U);
-  EXPECT_EQ(count_of(reported, " so far\n"), 1U) << reported;
-  EXPECT_EQ(count_of(reported, " in all\n"), 1U) << reported;
-  const Curve cost = curve(folder.path() / "train", "cost");
-  EXPECT_GT(cost.size(), 0U);
-  EXPECT_LT(cost.size(), 60U);
-}
-
-TEST(Summaries, RefuseAFolderThatCannotBeWritten) {
-  TemporaryFolder folder;
-  const auto path = folder.write("file", {1});
-  Summaries summaries(path / "logs");
-  Watching watching(summaries);
-  const auto error = testing::error_of([&] { watching.trainer().run(); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
-  EXPECT_THAT(std::string(error->what()), ::testing::HasSubstr("cannot be created"));
-}
-
-// The folder of validation is made only when training has begun.
-TEST(Summaries, DoNotStopTrainingWithoutAFolderOfValidation) {
-  TemporaryFolder folder;
-  folder.write("validation", {1});  // A file, so no folder can have this name.
-  Summaries summaries(folder.path());
-  Watching watching(summaries);
-  watching.trainer().set_validation(kWatchedValidation);
-  ::testing::internal::CaptureStderr();
-  const EndReport end = watching.trainer().run();
-  const std::string reported = ::testing::internal::GetCapturedStderr();
-  EXPECT_EQ(end.steps, 9U);
-  EXPECT_EQ(count_of(reported, "training goes on without curves of validation: "), 1U) << reported;
-  EXPECT_EQ(count_of(reported, "cannot be created"), 1U) << reported;
-  EXPECT_EQ(curve(folder.path() / "test", "cost").size(), 3U);
 }
 
 TEST(Summaries, RefuseToHaveNoPoint) {

@@ -103,6 +103,22 @@ class MnistEvaluator : public ::testing::Test {
     return last;
   }
 
+  // Each checkpoint that the training run has kept has its line.
+  void require_each_kept() const {
+    const auto name_of = [](const json& each) {
+      return std::tuple(each["run"].get<std::string>(), each["start"].get<std::uint64_t>(),
+                        each["step"].get<std::uint64_t>());
+    };
+    std::set<std::tuple<std::string, std::uint64_t, std::uint64_t>> lines;
+    for (const json& line : saved()) lines.insert(name_of(line));
+    for (const auto& entry : fs::directory_iterator(run_folder())) {
+      const std::string name = entry.path().filename();
+      if (!entry.is_directory() || name.find_first_not_of("0123456789") != name.npos) continue;
+      const json manifest = json::parse(text_of_file(entry.path() / "manifest.json"));
+      EXPECT_TRUE(lines.contains(name_of(manifest))) << entry.path();
+    }
+  }
+
   TemporaryFolder data_;
   TemporaryFolder folder_;
 };
@@ -111,6 +127,7 @@ TEST_F(MnistEvaluator, ScoresTheCheckpointsOfAJob) {
   const Result result = testing::run_rotarun(job("4"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(require_each_once(), 180U) << "the last one";
+  require_each_kept();
   const auto all = events(result.out, "evaluation");
   std::vector<json> by_evaluator;
   for (const json& each : all) {
@@ -119,8 +136,10 @@ TEST_F(MnistEvaluator, ScoresTheCheckpointsOfAJob) {
   }
   ASSERT_FALSE(by_evaluator.empty()) << result.out << result.err;
   EXPECT_EQ(by_evaluator.size(), saved().size());
-  const json last = by_evaluator.back();
-  EXPECT_EQ(last["step"], 180);
+  const auto found = std::ranges::find(by_evaluator, 180,
+                                       [](const json& each) { return each["step"].get<int>(); });
+  ASSERT_NE(found, by_evaluator.end()) << result.out;
+  const json last = *found;
   EXPECT_EQ(last["path"], run_folder() + "/000000000180");
 
   // The ranks evaluate the same weights and samples after the last epoch.
@@ -274,6 +293,7 @@ TEST_F(MnistEvaluator, SurvivesKills) {
   const Result result = testing::run_rotarun(job(epochs));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(require_each_once(), 45 * std::stoull(epochs)) << "the last one";
+  require_each_kept();
   EXPECT_GT(saved().size(), 1U);
 }
 

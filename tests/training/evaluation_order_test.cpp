@@ -1,4 +1,5 @@
-// Which checkpoint an evaluator takes next, for folders that change meanwhile.
+// Which checkpoint an evaluator takes next, for folders that change meanwhile, and which one is the
+// last of a run.
 #include "training/evaluation_order.h"
 
 #include <gtest/gtest.h>
@@ -8,16 +9,16 @@ namespace {
 
 TEST(EvaluationOrder, TakesTheOldestFirstAndEachOnce) {
   EvaluationOrder order;
-  EXPECT_EQ(order.next(false), std::nullopt);
+  EXPECT_EQ(order.next(), std::nullopt);
   order.look({{20, 0}, {10, 0}});
-  EXPECT_EQ(order.next(false), (SeenCheckpoint{10, 0}));
+  EXPECT_EQ(order.next(), (SeenCheckpoint{10, 0}));
   order.settle({10, 0});
   order.look({{10, 0}, {20, 0}, {30, 0}});
-  EXPECT_EQ(order.next(false), (SeenCheckpoint{20, 0}));
+  EXPECT_EQ(order.next(), (SeenCheckpoint{20, 0}));
   order.settle({20, 0});
   order.settle({30, 0});
   order.look({{10, 0}, {20, 0}, {30, 0}});
-  EXPECT_EQ(order.next(false), std::nullopt);
+  EXPECT_EQ(order.next(), std::nullopt);
   EXPECT_EQ(order.missed(), 0U);
 }
 
@@ -37,28 +38,43 @@ TEST(EvaluationOrder, TakesAnotherCheckpointOfTheSameStep) {
   order.look({{10, 1}});
   order.settle({10, 1});
   order.look({{10, 2}});
-  EXPECT_EQ(order.next(false), (SeenCheckpoint{10, 2}));
+  EXPECT_EQ(order.next(), (SeenCheckpoint{10, 2}));
 }
 
-TEST(EvaluationOrder, TakesTheNewestAloneAtTheEnd) {
-  EvaluationOrder order;
-  order.look({{10, 0}, {20, 0}, {30, 0}});
-  EXPECT_EQ(order.next(true), (SeenCheckpoint{30, 0}));
-  order.settle({30, 0});
-  EXPECT_EQ(order.next(true), std::nullopt) << "10 and 20 wait for the next start";
-  EXPECT_EQ(order.waiting_count(), 2U);
+constexpr std::nullopt_t kNotEnded = std::nullopt;
+
+TEST(LastCheckpoint, IsThatOfTheLargestStep) {
+  EXPECT_EQ(last_of({}, kNotEnded), std::nullopt);
+  EXPECT_EQ(last_of({}, 10), std::nullopt);
+  const SavedCheckpoints saved = {{{10, 1}, {"a", 1}}, {{20, 2}, {"a", 1}}, {{30, 3}, {"a", 1}}};
+  EXPECT_EQ(last_of(saved, kNotEnded), (SeenCheckpoint{30, 3}));
 }
 
 // The newest checkpoint was damaged, so the run was resumed from the one before it, and ended
 // earlier.
-TEST(EvaluationOrder, TakesTheOneThatWasWrittenLastAtTheEnd) {
-  EvaluationOrder order;
-  order.look({{200, 1}, {300, 2}});
-  order.settle({300, 2});
-  order.look({{200, 1}, {250, 3}, {300, 2}});
-  EXPECT_EQ(order.next(true), (SeenCheckpoint{250, 3}));
-  order.settle({250, 3});
-  EXPECT_EQ(order.next(true), std::nullopt);
+TEST(LastCheckpoint, IsOfTheLatestStart) {
+  const SavedCheckpoints saved = {{{200, 1}, {"a", 1}}, {{250, 3}, {"a", 2}}, {{300, 2}, {"a", 1}}};
+  EXPECT_EQ(last_of(saved, kNotEnded), (SeenCheckpoint{250, 3}));
+}
+
+TEST(LastCheckpoint, IsTheSameIfTheClockWasSetBack) {
+  const SavedCheckpoints one_start = {{{100, 90}, {"a", 1}}, {{200, 10}, {"a", 1}}};
+  EXPECT_EQ(last_of(one_start, kNotEnded), (SeenCheckpoint{200, 10}));
+  const SavedCheckpoints two_starts = {{{250, 10}, {"a", 2}}, {{300, 90}, {"a", 1}}};
+  EXPECT_EQ(last_of(two_starts, kNotEnded), (SeenCheckpoint{250, 10}));
+}
+
+// The second start found the checkpoint of step 300 damaged, and had nothing left to do after 200.
+TEST(LastCheckpoint, IsThatOfTheEnd) {
+  const SavedCheckpoints saved = {{{200, 1}, {"a", 1}}, {{300, 2}, {"a", 1}}};
+  EXPECT_EQ(last_of(saved, 200), (SeenCheckpoint{200, 1}));
+  EXPECT_EQ(last_of(saved, 400), (SeenCheckpoint{300, 2})) << "it is not there";
+}
+
+TEST(LastCheckpoint, IsOfTheRunThatWroteLast) {
+  const SavedCheckpoints saved = {
+      {{100, 7}, {"new", 1}}, {{200, 8}, {"new", 1}}, {{900, 5}, {"old", 4}}};
+  EXPECT_EQ(last_of(saved, kNotEnded), (SeenCheckpoint{200, 8}));
 }
 
 TEST(EvaluationOrder, MissesNothingThatWasRemovedWhileItWasEvaluated) {

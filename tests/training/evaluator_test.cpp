@@ -12,8 +12,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,6 +23,7 @@
 #include <rota/end_signal.h>
 #include <rota/trainer.h>
 
+#include "exports/full_disk.h"
 #include "exports/read_events.h"
 #include "testing/error_of.h"
 #include "training/temporary_folder.h"
@@ -76,6 +79,25 @@ class EvaluatorTest : public ::testing::Test {
   EvaluatorReport evaluate() {
     scores_.clear();
     Evaluator<float> evaluator(evaluated_model(), kEvaluated, options());
+    return evaluator.run([&](const CheckpointScore& score) { scores_.push_back(score); });
+  }
+  // Does the same, but SIGTERM comes in the first evaluation, and `before` is called before it.
+  EvaluatorReport evaluate_with_sigterm(const std::function<void()>& before) {
+    scores_.clear();
+    const EndSignal signal;
+    bool is_sent = false;
+    auto source = samples_of(kEvaluated, evaluated_model(), 1, "test");
+    source.gather = [&, gather = source.gather](const SampleRun& run) {
+      if (run.samples.front() == 3 && !std::exchange(is_sent, true)) {
+        before();
+        ::kill(::getpid(), SIGTERM);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(6));
+      return gather(run);
+    };
+    EvaluatorOptions slow = options();
+    slow.batch_size = 1;
+    Evaluator<float> evaluator(evaluated_model(), source, slow);
     return evaluator.run([&](const CheckpointScore& score) { scores_.push_back(score); });
   }
   Steps evaluated() const {
@@ -154,26 +176,49 @@ TEST_F(EvaluatorTest, ScoresTheNewestAloneAfterSigterm) {
   EXPECT_TRUE(report.has_ended);
 }
 
+// The clock was set back between the checkpoints of steps 9 and 12.
+TEST_F(EvaluatorTest, ScoresTheLastAfterSigtermWhateverTheClockSaid) {
+  train(2);
+  fs::remove(run() / "ended.json");
+  const auto now = fs::last_write_time(checkpoint("9"));
+  fs::last_write_time(checkpoint("12"), now - std::chrono::hours(1));
+  const EndSignal signal;
+  ::kill(::getpid(), SIGTERM);
+  ASSERT_TRUE(signal.wait_for(std::chrono::seconds(20)));
+  EXPECT_EQ(evaluate().evaluated, 1U);
+  EXPECT_THAT(evaluated(), ElementsAre(12));
+}
+
 // The signal comes in the middle of an evaluation, when a newer checkpoint is there.
 TEST_F(EvaluatorTest, LeavesAnOlderCheckpointForTheNewestAfterSigterm) {
   train(2);
-  const EndSignal signal;
-  Evaluator<float> inner(evaluated_model(), kEvaluated, options());
-  auto source = samples_of(kEvaluated, inner.model(), 1, "test");
-  const auto gather = source.gather;
-  source.gather = [&, gather](const SampleRun& run) {
-    if (run.samples.front() == 3) ::kill(::getpid(), SIGTERM);
-    std::this_thread::sleep_for(std::chrono::milliseconds(6));
-    return gather(run);
-  };
-  EvaluatorOptions slow = options();
-  slow.batch_size = 1;
-  Evaluator<float> evaluator(evaluated_model(), source, slow);
-  Steps steps;
-  const auto report =
-      evaluator.run([&](const CheckpointScore& score) { steps.push_back(score.step); });
-  EXPECT_THAT(steps, ElementsAre(12));
+  const EvaluatorReport report = evaluate_with_sigterm([] {});
+  EXPECT_THAT(evaluated(), ElementsAre(12));
   EXPECT_EQ(report.left, 3U);
+}
+
+// rotarun sends SIGTERM at once when all ranks have ended.
+TEST_F(EvaluatorTest, ScoresTheOthersAfterTheNewestWhenTheRanksHaveEnded) {
+  train(2);
+  const fs::path end = run() / "ended.json";
+  const fs::path hidden = run() / "hidden";
+  fs::rename(end, hidden);
+  ::setenv("ROTA_ROLE", "evaluator", 1);
+  const EvaluatorReport report = evaluate_with_sigterm([&] { fs::rename(hidden, end); });
+  ::unsetenv("ROTA_ROLE");
+  EXPECT_THAT(evaluated(), ElementsAre(12, 3, 6, 9));
+  EXPECT_EQ(report.left, 0U);
+  EXPECT_TRUE(report.has_ended);
+}
+
+// Somebody asked rotarun to end the job, so there may be little time.
+TEST_F(EvaluatorTest, ScoresTheNewestAloneBesideRanksThatWereStopped) {
+  train(2);
+  ::setenv("ROTA_ROLE", "evaluator", 1);
+  const EvaluatorReport report = evaluate_with_sigterm([] {});  // ended.json is old.
+  ::unsetenv("ROTA_ROLE");
+  EXPECT_THAT(evaluated(), ElementsAre(12));
+  EXPECT_FALSE(report.has_ended);
 }
 
 TEST_F(EvaluatorTest, PassesOverWhatIsDamaged) {
@@ -288,6 +333,80 @@ TEST_F(EvaluatorTest, GoesOnWithoutAFolderForCurves) {
     }
   }
   EXPECT_THAT(points, ElementsAre(9, 12));
+}
+
+// The scores are written once the disk has room, after the third one. Method: the file is as long
+// as a file may become.
+TEST_F(EvaluatorTest, GoesOnWhenTheDiskIsFull) {
+  constexpr std::size_t kMostBytes = 20'000;
+  train(2);
+  std::string filler;
+  while (filler.size() + 50 < kMostBytes) {
+    filler += R"({"run":"000102030405060708090a0b0c0d0e0f","start":1,"step":1,)"
+              R"("samples":1,"sums":[1.0],"means":{}})"
+              "\n";
+  }
+  std::ofstream(run() / "evaluations.jsonl") << filler;
+  const std::size_t before = line_count();
+  const auto previous = ::signal(SIGXFSZ, SIG_IGN);
+  std::optional<testing::FullDisk> full(kMostBytes);
+  std::size_t while_full = 0;
+  Evaluator<float> evaluator(evaluated_model(), kEvaluated, options());
+  ::testing::internal::CaptureStderr();
+  const EvaluatorReport report = evaluator.run([&](const CheckpointScore& score) {
+    if (score.step != 9) return;
+    while_full = line_count();
+    full.reset();
+  });
+  full.reset();
+  const std::string reported = ::testing::internal::GetCapturedStderr();
+  ::signal(SIGXFSZ, previous);
+  EXPECT_EQ(report.evaluated, 4U);
+  EXPECT_TRUE(report.has_ended);
+  EXPECT_LE(while_full, before + 1) << "with a part of a line";
+  EXPECT_EQ(line_count(), before + 4);
+  const auto first = reported.find("rota: warning: the evaluator keeps its scores in memory");
+  ASSERT_NE(first, std::string::npos) << reported;
+  EXPECT_EQ(reported.find("warning", reported.find('\n')), std::string::npos) << reported;
+  EXPECT_EQ(evaluate().evaluated, 0U);
+}
+
+// Method: a file has the name of the folder until the evaluator has looked, so a list of its names
+// is an error of the system.
+TEST_F(EvaluatorTest, TriesAFolderAgainThatCannotBeRead) {
+  train(1);
+  const fs::path whole = folder_.path() / "whole";
+  fs::rename(run(), whole);
+  folder_.write("run", {1});
+  EvaluatorOptions slow = options();
+  slow.interval = std::chrono::seconds(1);
+  Evaluator<float> evaluator(evaluated_model(), kEvaluated, slow);
+  EvaluatorReport report;
+  std::thread thread([&] { EXPECT_NO_THROW(report = evaluator.run()); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  fs::remove(run());
+  fs::rename(whole, run());
+  thread.join();
+  EXPECT_EQ(report.evaluated, 2U);
+  EXPECT_TRUE(report.has_ended);
+}
+
+TEST_F(EvaluatorTest, EndsWhereTheFolderStaysUnreadable) {
+  folder_.write("run", {1});
+  auto evaluator = make();
+  const auto error = testing::error_of([&] { evaluator.run(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kSystem);
+}
+
+TEST_F(EvaluatorTest, PassesOverALineThatIsDamaged) {
+  train(1);
+  std::ofstream(run() / "evaluations.jsonl") << "no evaluation\n";
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(evaluate().evaluated, 2U);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("evaluations.jsonl: line 1 is damaged, and is passed over"));
+  EXPECT_EQ(line_count(), 3U);
 }
 
 TEST_F(EvaluatorTest, ScoresOneCheckpointOrFile) {

@@ -57,17 +57,22 @@ class ROTA_EXPORT Evaluator : private EvaluatorLoop {
 
   // Evaluates each checkpoint that appears in the folder once, even if the evaluator is started
   // again. The last checkpoint is always evaluated. Calls `tell` for each checkpoint, when its
-  // score is on the disk. Older ones come first. Returns when the training run has ended: when its
+  // score is written down. Older ones come first. Returns when the training run has ended: when its
   // file ended.json says so, and no checkpoint waits. Beside the ranks of rotarun (ROTA_ROLE is
   // set), a file ended.json does not count that was there from the beginning, because the run may
-  // be about to go on. After SIGTERM, returns as soon as the newest checkpoint is evaluated; others
-  // are left for the next start.
+  // be about to go on. After SIGTERM, returns as soon as the last checkpoint is evaluated; others
+  // are left for the next start. Beside ranks whose training run has ended, others follow the last
+  // one: rotarun sends SIGTERM then, and kills this process after its --grace.
   //
-  // A checkpoint that is damaged, or gone before its turn, is passed over, and named on stderr. If
-  // the folder of the curves cannot be written, one warning says so, and the evaluator goes on.
+  // A checkpoint that is damaged, or gone before its turn, is passed over, and named on stderr. So
+  // is a damaged line of evaluations.jsonl: its checkpoint is evaluated again. If the folder of the
+  // curves cannot be written, one warning says so, and the evaluator goes on. If evaluations.jsonl
+  // cannot be written later, such as on a full disk, the scores stay in memory until it can.
+  //
   // Throws Error kMismatch if a checkpoint is of another model or training set; kCannotWrite if
-  // evaluations.jsonl cannot be written, or if another evaluator uses the folder; kBadData if
-  // evaluations.jsonl or ended.json is damaged; and what `tell` throws.
+  // evaluations.jsonl cannot be opened for writing, or if another evaluator uses the folder;
+  // kBadData if ended.json is damaged; kSystem if the folder cannot be read in five tries; and what
+  // `tell` throws.
   EvaluatorReport run(std::function<void(const Scored&)> tell = {}) {
     tell_ = std::move(tell);
     return run_loop();

@@ -86,10 +86,11 @@ class ROTA_EXPORT SummaryCurves {
 // earlier points, for one second at most. A run that begins anew in the same folder replaces the
 // curves that were there.
 //
-// Throws Error kCannotWrite at the beginning of the run if the folder cannot be made or written. If
-// the disk fails later, training goes on: see SummaryWriter. It also goes on, with one warning, if
-// the folder of the validation set cannot be made, which happens only at the first evaluation. A
-// step without a point allocates nothing.
+// If a folder cannot be made or written, one warning says so, and training goes on without its
+// curves. FOLDER/train is tried again when the run is started again, and the other folders with the
+// next evaluation. If the disk fails later, training goes on too: see SummaryWriter. Throws Error
+// kCannotWrite at the beginning of the run if another writer writes to FOLDER/train or FOLDER/test.
+// A step without a point allocates nothing.
 template <SummedScore S>
 class ROTA_EXPORT BasicSummaries : public BasicTrainingHook<S> {
  public:
