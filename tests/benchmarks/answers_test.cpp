@@ -93,7 +93,7 @@ TEST(Answers, TellOverlapFromBucketsAndCodecs) {
   EXPECT_EQ(count_of_text(table, " % predicted"), ways.size());
   EXPECT_THAT(table, HasSubstr("| 64 GPUs | change | vgg-16 |\n|---|---:|---:|\n"));
   EXPECT_THAT(table, HasSubstr("| overlap, against row 1 |"));
-  EXPECT_THAT(table, HasSubstr("| buckets, and the plans of few bytes, against row 3 |"));
+  EXPECT_THAT(table, HasSubstr("| the first bucket, and the plans of few bytes, against row 3 |"));
   EXPECT_THAT(table, HasSubstr("| codec, against row 3 |"));
 }
 
