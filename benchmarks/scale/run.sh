@@ -164,9 +164,10 @@ TEXT
   paragraph <<TEXT
 *Bytes allow* is the efficiency that no library can exceed: no gradient leaves before it is final,
 and each host must send 2 (n - 1) / n of the bytes for n hosts. The cables let 128 kB go ahead of
-their rate, which this bound does not count. Hosts are network namespaces, with one rank on each, or
-with two if there are 16 ranks. On hosts, Open MPI runs with \`btl=tcp,self\`, and with vader too if
-two ranks share a host.$left_out
+their rate, which this bound does not count. It is computed. All other numbers in these tables and
+in the picture are measured. Hosts are network namespaces, with one rank on each, or with two if
+there are 16 ranks. On hosts, Open MPI runs with \`btl=tcp,self\`, and with vader too if two ranks
+share a host.$left_out
 TEXT
 }
 

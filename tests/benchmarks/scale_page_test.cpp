@@ -53,6 +53,7 @@ TEST(ScalePage, HasALineForEachLibraryAndJob) {
   const std::string text = markdown_of(tables_of(two_rounds()), "rota");
   EXPECT_THAT(
       text, HasSubstr("**lenet, weak scaling, hosts at 1 Gbit/s: measured**\n\n| ranks | hosts |"));
+  EXPECT_THAT(text, HasSubstr("| efficiency | bytes allow, computed | rota / this |\n"));
   EXPECT_THAT(text, HasSubstr("| 2 | 2 | rota tcp | 50.00 | 10.00 | 40.00 | 50.00 | 80.0 % "
                               "(80.0 to 80.0) | 80.0 % | 1.00 (1.00 to 1.00) |\n"));
   EXPECT_THAT(text, HasSubstr("| 2 | 2 | Gloo | 112.50 | 72.50 |"));
@@ -101,7 +102,7 @@ TEST(ScalePage, DrawsPacedWeakScalingAndWhatBytesAllow) {
   std::vector<ScaleRow> rows = two_rounds();
   rows.push_back(strong);
   const std::string picture = drawing_of(tables_of(rows), "efficiency");
-  for (const char* word : {"weak scaling", "rota", "Gloo", "what bytes allow", ">100 %<"}) {
+  for (const char* word : {"weak scaling", "rota", "Gloo", "bytes allow, computed", ">100 %<"}) {
     EXPECT_THAT(picture, HasSubstr(word));
   }
   EXPECT_THAT(picture, Not(HasSubstr("strong")));
