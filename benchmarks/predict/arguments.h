@@ -23,6 +23,7 @@ struct PredictArguments {
   StepOptions step;
   double least_efficiency = 0;  // Not 0: find the most hosts with this efficiency. A share.
   bool prints_workload = false;
+  bool shows_cost = false;  // Of the command itself.
   bool json = false;
 };
 

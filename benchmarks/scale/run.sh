@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Measures how efficient training steps are on 1 to 16 ranks, on one host and on hosts that are
 # network namespaces. Runs rota and its peers in turn, each once a round. Measures too how long 256
-# ranks on 32 hosts take to their first sum. Makes a page of tables and a picture. Then the page
-# holds predictions against measurements. Its last part is predicted: worlds that are larger than
-# any machine here.
+# ranks on 32 hosts take to their first sum, and what predictions for large worlds take. Makes a
+# page of tables and a picture. Then the page holds predictions against measurements. Its last part
+# is predicted: worlds that are larger than any machine here.
 #
 # usage: run.sh BIN OUT COMMAND [ROUNDS]
 # BIN has the programs. OUT gets scaling.jsonl, scaling.md and scaling.svg, and the files of
@@ -122,7 +122,24 @@ measure_join() {
   done
 }
 
+# Makes rows of the last object that predict --cost --json prints.
+cost_to_rows='s/^{"event":"cost","seconds":\([^,]*\),"peak_memory_bytes":\([^}]*\)}$/'
+cost_to_rows+='{"what": "seconds", "value": \1}\n{"what": "bytes", "value": \2}/p'
+
+# Notes what it takes to predict training by a ring on 512 and on 10,000 hosts.
+measure_predictions() {
+  local hosts round
+  for hosts in 512 10000; do
+    for ((round = 0; round < rounds; ++round)); do
+      timeout $limit "$bin/rota-bench" predict --workload resnet-101 --hosts $hosts --plan ring \
+        --rate 100G --latency 20us --cost --json | sed -n "$cost_to_rows" | note "predict-$hosts" ||
+        left_out+=" Predicting training on $hosts hosts failed, or took more than $limit s."
+    done
+  done
+}
+
 measure_one_host
+measure_predictions
 if ((EUID == 0)); then
   # shellcheck source=../contest/hosts.sh
   source "$here/../contest/hosts.sh"
@@ -182,10 +199,27 @@ tell_join() {
     "$(spread 'join/first sum' %.2f 1e-3) s." | paragraph
 }
 
+# Prints what predictions took, and whether that is little enough.
+tell_predictions() {
+  local hosts
+  for hosts in 512 10000; do
+    is_measured "predict-$hosts/bytes" || continue
+    echo "To predict a training step of ResNet-101 by a ring on $hosts hosts," \
+      "\`rota-bench predict\` took $(spread "predict-$hosts/seconds" %.2f) s and" \
+      "$(spread "predict-$hosts/bytes" %.0f 1e-6) MB of memory." | paragraph
+  done
+  verdict_of predict-512/seconds 'at most' 5 %.2f 1 'a prediction for 512 hosts takes %s s'
+  verdict_of predict-10000/seconds 'at most' 60 %.2f 1 'a prediction for 10,000 hosts takes %s s'
+  verdict_of predict-10000/bytes 'at most' 1000 %.0f 1e-6 \
+    'a prediction for 10,000 hosts takes %s MB of memory'
+  echo
+}
+
 {
   describe scaling "$command" "${!took_part[@]}"
   explain
   tell_join
+  tell_predictions
   printf '![](scaling.svg)\n\n'
   "$bin/rota-bench" scale-page --plot "$out/scaling.svg" \
     --title "paced training steps, weak scaling: efficiency by workers" <"$rows"

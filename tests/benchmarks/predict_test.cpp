@@ -297,6 +297,30 @@ TEST(Predict, PredictsSingleAllReduces) {
   EXPECT_THAT(to_text(calls), HasSubstr("bytes/ms"));
 }
 
+// Runs the command for two hosts, and returns its last line.
+std::string last_line_with(std::vector<std::string> words) {
+  words.insert(words.end(), {"--sizes", "1K", "--rate", "1G", "--latency", "1us"});
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(with_arguments(words, run_predict_command), 0);
+  std::string out = ::testing::internal::GetCapturedStdout();
+  out.pop_back();
+  return out.substr(out.rfind('\n') + 1);
+}
+
+TEST(Predict, SaysWhatItHasCostItself) {
+  const auto row = nlohmann::json::parse(last_line_with({"--cost", "--json"}));
+  EXPECT_EQ(row["event"], "cost");
+  EXPECT_GT(row["seconds"], 0);
+  EXPECT_LT(row["seconds"], 60);
+  EXPECT_GT(row["peak_memory_bytes"], 1 << 20);
+  EXPECT_THAT(last_line_with({"--cost"}), ::testing::StartsWith("# This command took "));
+  EXPECT_EQ(to_text(PredictionCost{.seconds = 0.25, .peak_memory_bytes = 3 << 20}),
+            "# This command took 0.250 s, and 3.0 MiB of memory at most.\n");
+  EXPECT_EQ(nlohmann::json::parse(last_line_with({"--json"}))["event"], "all-reduce prediction");
+  EXPECT_EQ(refused_prediction({"--cost", "--print-workload"}),
+            "--cost has no meaning beside --print-workload, which predicts nothing");
+}
+
 TEST(Predict, MeasuresTheModelsOfTheExample) {
   EXPECT_FALSE(is_model("seed.txt"));
   for (const char* name : {"mlp", "lenet"}) {
