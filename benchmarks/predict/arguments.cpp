@@ -198,7 +198,8 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
   }
   if (arguments.machine.empty()) arguments.machine = this_machine();
   arguments.transport = text_if_given("transport");
-  if (arguments.transport.empty()) arguments.transport = default_transport(arguments);
+  arguments.chooses_transport = arguments.transport.empty();
+  if (arguments.chooses_transport) arguments.transport = default_transport(arguments);
   return arguments;
 }
 
@@ -206,6 +207,11 @@ std::string default_transport(const PredictArguments& arguments) {
   if (arguments.shape.ranks_per_host == 1) return "tcp";
   const bool has_one_host = arguments.host_counts == std::vector<std::size_t>{1};
   return has_one_host ? "shm" : "shm+tcp";
+}
+
+std::string transport_of(const PredictArguments& arguments, const WorldShape& shape) {
+  const bool is_shared = shape.host_count == 1 && shape.ranks_per_host > 1;
+  return arguments.chooses_transport && is_shared ? "shm" : arguments.transport;
 }
 
 double seconds_per_byte_at(const std::string& rate) {

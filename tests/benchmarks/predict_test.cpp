@@ -120,6 +120,28 @@ TEST(Predict, IsForTheDefaultTransport) {
   EXPECT_EQ(parsed_prediction({"--transport", "tcp encrypted"}).transport, "tcp encrypted");
 }
 
+// The ranks of one host share memory, as in a job. It does not matter that others need TCP.
+TEST(Predict, OfOneHostAmongOthersSharesMemory) {
+  const std::vector<std::string> pairs{"--ranks-per-host", "2",    "--rate", "1G",
+                                       "--latency",        "100us"};
+  const auto worlds_with = [&](std::vector<std::string> words) {
+    words.insert(words.end(), pairs.begin(), pairs.end());
+    return predicted(words);
+  };
+  const auto plan_of = [](const PredictedWorld& world) {
+    return world.step.buckets.front().call.algorithm;
+  };
+  const std::vector<PredictedWorld> worlds = worlds_with({"--hosts", "1,2"});
+  const std::vector<PredictedWorld> alone = worlds_with({"--hosts", "1"});
+  EXPECT_EQ(plan_of(worlds[0]), Algorithm::kShared);
+  EXPECT_NE(plan_of(worlds[1]), Algorithm::kShared);
+  EXPECT_EQ(plan_of(alone[0]), Algorithm::kShared);
+  EXPECT_EQ(worlds[0].step.step_seconds, alone[0].step.step_seconds);
+  EXPECT_EQ(worlds[0].memory.communication_bytes, alone[0].memory.communication_bytes);
+  EXPECT_NE(plan_of(worlds_with({"--hosts", "1,2", "--transport", "shm+tcp"})[0]),
+            Algorithm::kShared);
+}
+
 TEST(Predict, RefusesRatesAndLatenciesThatAreNone) {
   for (const char* option : {"rate", "latency"}) {
     const std::string flag = std::string("--") + option;
