@@ -96,7 +96,7 @@ define_starts_on_hosts() {
 }
 
 # measure_hosts MEGABITS STEPS ROUNDS: sums at 100 Mbit/s take seconds, so there are fewer of them.
-# Real steps run on two hosts alone: there, each rank has a core, which it shares with the cables.
+# Real steps need a core for each rank, which shares it with the cables.
 measure_hosts() {
   local count
   limit_rate "$1mbit"
@@ -105,7 +105,9 @@ measure_hosts() {
   done
   each_model contest 8 16 "rota_pairs openmpi_pairs gloo_pairs" --rate "$1" --steps "$2" \
     --rounds "$3"
-  (($(nproc) < 2)) || each_model contest 2 2 rota --real --rate "$1" --steps "$2" --rounds "$3"
+  for ((count = 2; count <= $(nproc) && count <= 8; count *= 2)); do
+    each_model contest "$count" "$count" rota --real --rate "$1" --steps "$2" --rounds "$3"
+  done
 }
 
 # Notes the time from the command until all of 256 ranks have the sum of one float.
@@ -178,9 +180,8 @@ TEXT
 In the tables named *trained*, the ranks compute, and each has a core of its own. There, computing
 alone is slower than the pace above if the cores share a cache or their memory. With strong scaling,
 efficiency is the time of one rank for the whole batch, divided by the number of ranks and by the
-time of a step: a small batch takes longer for each image. Between hosts, two ranks train. The
-machine has no cores for more hosts. Its kernel moves the bytes of the cables on the cores of the
-ranks, so computing and cables slow each other there.
+time of a step: a small batch takes longer for each image. Between hosts, the kernel moves the bytes
+of the cables on the cores of the ranks, so computing and cables slow each other there.
 TEXT
   paragraph <<TEXT
 *Bytes allow* is the efficiency that no library can exceed: no gradient leaves before it is final,

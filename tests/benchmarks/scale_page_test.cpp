@@ -87,12 +87,16 @@ TEST(ScalePage, SeparatesModelsScalingsAndNetworks) {
   ScaleRow real = alone;
   real.is_real = true;
   real.least_step = 0;
-  const auto tables = tables_of({scaled("rota", 2, 0.050), strong, slow, alone, real});
-  ASSERT_EQ(tables.size(), 5u);
+  ScaleRow real_on_hosts = real;
+  real_on_hosts.megabits = 100;
+  const auto tables =
+      tables_of({scaled("rota", 2, 0.050), strong, slow, alone, real, real_on_hosts});
+  ASSERT_EQ(tables.size(), 6u);
   EXPECT_EQ(tables[1].title, "lenet, strong scaling, hosts at 1 Gbit/s");
   EXPECT_EQ(tables[2].title, "lenet, weak scaling, hosts at 100 Mbit/s");
   EXPECT_EQ(tables[3].title, "lenet, weak scaling, one host");
   EXPECT_EQ(tables[4].title, "lenet, trained, weak scaling, one host");
+  EXPECT_EQ(tables[5].title, "lenet, trained, weak scaling, hosts at 100 Mbit/s");
   EXPECT_THAT(markdown_of(tables, "rota"), HasSubstr("(80.0 to 80.0) | - | 1.00"));
 }
 
