@@ -105,6 +105,14 @@ double least_efficiency_from(const cxxopts::ParseResult& given) {
   throw std::invalid_argument("--worth: an efficiency of more than 100 % is not possible");
 }
 
+// Returns whether the cost of the predictions is wanted.
+bool shows_cost_in(const cxxopts::ParseResult& given) {
+  if (given.count("cost") == 0) return false;
+  if (given.count("print-workload") == 0) return true;
+  throw std::invalid_argument(
+      "--cost has no meaning beside --print-workload, which predicts nothing");
+}
+
 StepOptions step_from(const cxxopts::ParseResult& given) {
   return {.plan = plan_from(given["plan"].as<std::string>()),
           .codec = codec_from(given["codec"].as<std::string>()),
@@ -153,6 +161,7 @@ cxxopts::Options predict_options() {
       ("seed", "Seed of the jitter", text("1"))                                      //
       ("steps", "Steps with jitter", text("20"))                                     //
       ("fold", "Simulate a few ranks for all: auto, never or always", text("auto"))  //
+      ("cost", "Print the seconds and the memory of this command, too")              //
       ("json", "Print JSON objects, one per line")                                   //
       ("help", "Print this help");
   return options;
@@ -178,6 +187,7 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
       .step = step_from(given),
       .least_efficiency = least_efficiency_from(given),
       .prints_workload = given.count("print-workload") != 0,
+      .shows_cost = shows_cost_in(given),
       .json = given.count("json") != 0};
   if (arguments.least_efficiency > 0) arguments.host_counts.clear();
   if (given.count("sizes") != 0) arguments.sizes = parse_sizes(text("sizes"));
@@ -188,7 +198,8 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
   }
   if (arguments.machine.empty()) arguments.machine = this_machine();
   arguments.transport = text_if_given("transport");
-  if (arguments.transport.empty()) arguments.transport = default_transport(arguments);
+  arguments.chooses_transport = arguments.transport.empty();
+  if (arguments.chooses_transport) arguments.transport = default_transport(arguments);
   return arguments;
 }
 
@@ -196,6 +207,11 @@ std::string default_transport(const PredictArguments& arguments) {
   if (arguments.shape.ranks_per_host == 1) return "tcp";
   const bool has_one_host = arguments.host_counts == std::vector<std::size_t>{1};
   return has_one_host ? "shm" : "shm+tcp";
+}
+
+std::string transport_of(const PredictArguments& arguments, const WorldShape& shape) {
+  const bool is_shared = shape.host_count == 1 && shape.ranks_per_host > 1;
+  return arguments.chooses_transport && is_shared ? "shm" : arguments.transport;
 }
 
 double seconds_per_byte_at(const std::string& rate) {

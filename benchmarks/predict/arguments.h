@@ -15,7 +15,8 @@ struct PredictArguments {
   std::vector<std::size_t> host_counts;  // Empty with --worth, which looks for the number.
   WorldShape shape;                      // Of each world, except for the number of hosts.
   std::string transport;
-  std::string calibration;  // Path of a file; empty: none.
+  bool chooses_transport = false;  // A world of one host has its own one: see transport_of().
+  std::string calibration;         // Path of a file; empty: none.
   std::string machine;
   double seconds_per_byte = 0;  // 0: that of the calibration.
   double latency_seconds = 0;   // The same.
@@ -23,6 +24,7 @@ struct PredictArguments {
   StepOptions step;
   double least_efficiency = 0;  // Not 0: find the most hosts with this efficiency. A share.
   bool prints_workload = false;
+  bool shows_cost = false;  // Of the command itself.
   bool json = false;
 };
 
@@ -31,8 +33,13 @@ cxxopts::Options predict_options();
 // Throws std::exception with a sentence about an invalid argument.
 PredictArguments predict_arguments_from(const cxxopts::ParseResult& given);
 
-// Returns the transport that rota chooses by default in the worlds of the arguments.
+// Returns the transport that rota chooses by default in the worlds of the arguments. Worlds of one
+// host decide only if there are no others.
 std::string default_transport(const PredictArguments& arguments);
+
+// Returns the transport of a world of the arguments. If it was not named, ranks that all share a
+// host use shared memory, whatever the other worlds use.
+std::string transport_of(const PredictArguments& arguments, const WorldShape& shape);
 
 // Returns the seconds for a byte at a rate such as "25G", in bits a second. Throws
 // std::invalid_argument unless the rate is finite and more than 0.

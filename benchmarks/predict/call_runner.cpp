@@ -27,7 +27,7 @@ void CallRunner::run(const Call& call, Clock& clock) {
     repeat_or_simulate(call, clock);
   } else {
     Clock few = folded(clock, period);
-    repeat_or_simulate(with_equal_chunks(model_, call), few);
+    repeat_or_simulate(call, few);
     unfold(few, clock);
   }
   for (std::size_t rank = 0; rank < worked.size(); ++rank) clock.worked[rank] += worked[rank];
@@ -50,8 +50,13 @@ void CallRunner::repeat_or_simulate(const Call& call, Clock& clock) {
 
 void CallRunner::simulate_from(const Call& call, Clock& clock) {
   ++simulated_count_;
+  const std::size_t simulated_ranks = clock.ranks.size();
+  if (simulated_ranks < model_.hosts.size()) {
+    const PlannedCall& equal = planned(with_equal_chunks(model_, call), simulated_ranks);
+    return simulate(with_equal_work(model_, call), equal, clock);
+  }
   if (call.algorithm != collectives::Algorithm::kShared) {
-    return simulate(model_, planned(call, clock.ranks.size()), clock);
+    return simulate(model_, planned(call, simulated_ranks), clock);
   }
   const double seconds = predict(model_, call.algorithm, call.count * sizeof(float));
   clock.ranks.assign(clock.ranks.size(), std::ranges::max(clock.ranks) + seconds);

@@ -13,8 +13,8 @@ namespace {
 
 using collectives::Algorithm;
 
-// A ring or two levels of more ranks are folded even if the chunks of ranks differ: there are too
-// many steps to simulate all ranks.
+// Calls of more ranks are folded even if the chunks of ranks differ: there are too many steps to
+// simulate all ranks.
 constexpr std::size_t kMostWhole = 512;
 // The mean of chunks of so many grains, in whole grains, is off by less than 1 %.
 constexpr std::size_t kManyGrains = 64;
@@ -34,6 +34,12 @@ std::size_t grain_of_all(const WorldModel& model, const Call& call) {
   return kernels::coded_grain(call.codec) * model.hosts.size();
 }
 
+// Returns how many ranks have a chunk. These are the first ones.
+std::size_t chunk_count(const WorldModel& model, const Call& call) {
+  const std::size_t grain = kernels::coded_grain(call.codec);
+  return std::min(model.hosts.size(), (call.count + grain - 1) / grain);
+}
+
 // Returns whether no rank shares a cable with other ranks.
 bool has_own_cables(const WorldModel& model) {
   return model.switches.empty() && size_of_groups(model.hosts) == 1;
@@ -41,7 +47,8 @@ bool has_own_cables(const WorldModel& model) {
 
 // Returns whether the plans of ranks differ in nothing but the numbers of their peers, or so little
 // that the time of the call does not change. Ranks without a chunk do less than others. If ranks
-// share a cable and have chunks of two sizes, the order in which they use the cable matters.
+// share a cable and have chunks of two sizes, the order in which they use the cable matters. A
+// direct plan with one chunk is never folded: it has few steps, and its chunk may be small.
 bool has_equal_plans(const WorldModel& model, const Call& call) {
   const std::size_t grain = grain_of_all(model, call);
   const bool is_large = model.hosts.size() > kMostWhole;
@@ -50,7 +57,8 @@ bool has_equal_plans(const WorldModel& model, const Call& call) {
     case Algorithm::kRing:
       return is_even || is_large || call.count >= grain * (has_own_cables(model) ? 1 : kManyGrains);
     case Algorithm::kDirect:
-      return is_even || (has_own_cables(model) && call.count >= grain);
+      return is_even || (has_own_cables(model) &&
+                         (call.count >= grain || (is_large && chunk_count(model, call) > 1)));
     case Algorithm::kTwoLevel:
       return is_even || (is_large && call.count >= grain);
     default:
@@ -97,6 +105,19 @@ Call with_equal_chunks(const WorldModel& model, const Call& call) {
   const std::size_t extra = has_own_cables(model) ? grain - 1 : grain / 2;
   Call equal = call;
   equal.count = std::max<std::size_t>(1, (call.count + extra) / grain) * grain;
+  return equal;
+}
+
+WorldModel with_equal_work(const WorldModel& model, const Call& call) {
+  WorldModel equal = model;
+  const std::size_t chunks = chunk_count(model, call);
+  if (call.algorithm != collectives::Algorithm::kDirect || chunks >= model.hosts.size()) {
+    return equal;
+  }
+  const auto n = static_cast<double>(model.hosts.size());
+  const auto k = static_cast<double>(chunks);
+  equal.between_hosts.busy_seconds *= (2 * n + 3 * k - 4) / (4 * (n - 1));
+  equal.between_hosts.seconds_per_byte *= (2 * n + k - 3) / (2 * (n - 1));
   return equal;
 }
 

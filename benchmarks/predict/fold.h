@@ -27,6 +27,16 @@ void require_alike(const WorldModel& model, const Call& call);
 // the mean.
 Call with_equal_chunks(const WorldModel& model, const Call& call);
 
+// Returns the model in which the ranks of a fold run `call`. It differs from `model` if only the
+// first k of n ranks have a chunk of a direct plan. The end of the call then waits for other
+// numbers of messages than in the fold. So the messages of the fold cost more or less:
+// - A rank with a chunk sends k - 1 values and receives n - 1. Then it sends n - 1 sums, and
+//   receives k - 1. At the end, the last rank receives all k sums at once. In the fold, a rank
+//   sends and receives 4 (n - 1) messages.
+// - The cable of a rank with a chunk carries n - 1 values in, and then n - 1 sums out. At the end,
+//   the cable of the last rank carries k - 1 more. In the fold, a cable carries 2 (n - 1) messages.
+WorldModel with_equal_work(const WorldModel& model, const Call& call);
+
 // Returns the clock of the first `period` ranks. A rank is free when all ranks are that it stands
 // for.
 Clock folded(const Clock& clock, std::size_t period);

@@ -1,11 +1,13 @@
 // `rota-bench predict`: predicts training steps in worlds that need not exist.
 #include "commands.h"
 
+#include <chrono>
 #include <exception>
 #include <iostream>
 #include <optional>
 #include <string>
 
+#include "peak_memory.h"
 #include "predict/arguments.h"
 #include "predict/lines.h"
 #include "predict/measured_workload.h"
@@ -57,13 +59,23 @@ std::string prediction_of(const PredictArguments& arguments) {
   return arguments.json ? to_json(workload, worlds) : to_text(workload, worlds);
 }
 
+// Returns a line about the cost of this process since `begin`.
+std::string cost_of(const PredictArguments& arguments,
+                    std::chrono::steady_clock::time_point begin) {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+  const PredictionCost cost{.seconds = passed.count(), .peak_memory_bytes = peak_memory_bytes()};
+  return arguments.json ? to_json(cost) : to_text(cost);
+}
+
 }  // namespace
 
 int run_predict_command(int argument_count, char** arguments) {
+  const auto begin = std::chrono::steady_clock::now();
   try {
     const auto given = arguments_from(argument_count, arguments);
     if (!given) return 0;
-    const std::string prediction = prediction_of(*given);
+    std::string prediction = prediction_of(*given);
+    if (given->shows_cost) prediction += cost_of(*given, begin);
     std::cerr << warning_of(shapes_of(*given));
     std::cout << prediction;
   } catch (const std::exception& error) {

@@ -146,4 +146,15 @@ std::string to_json(const std::vector<PredictedCall>& calls) {
   return text;
 }
 
+std::string to_text(const PredictionCost& cost) {
+  return "# This command took " + base::fixed_text(cost.seconds, 3) + " s, and " +
+         mebibytes(cost.peak_memory_bytes) + " MiB of memory at most.\n";
+}
+
+std::string to_json(const PredictionCost& cost) {
+  const nlohmann::ordered_json row{
+      {"event", "cost"}, {"seconds", cost.seconds}, {"peak_memory_bytes", cost.peak_memory_bytes}};
+  return row.dump() + "\n";
+}
+
 }  // namespace rota::bench

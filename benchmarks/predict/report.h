@@ -1,5 +1,6 @@
 // Reports predictions, for people and for programs.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ struct PredictedCall {
   double bytes_seconds = 0;  // If nothing but the bytes between hosts took time.
 };
 
+// What predictions have cost the process that made them.
+struct PredictionCost {
+  double seconds = 0;
+  std::size_t peak_memory_bytes = 0;  // Of the whole process.
+};
+
 // Returns a sentence about each world that is larger than a job can be; empty if none is.
 std::string warning_of(const std::vector<WorldShape>& shapes);
 
@@ -35,5 +42,9 @@ std::string to_json(const Workload& workload, const std::vector<PredictedWorld>&
 // Do the same for single all-reduces.
 std::string to_text(const std::vector<PredictedCall>& calls);
 std::string to_json(const std::vector<PredictedCall>& calls);
+
+// Return a comment, and a JSON object. Each is one line.
+std::string to_text(const PredictionCost& cost);
+std::string to_json(const PredictionCost& cost);
 
 }  // namespace rota::bench

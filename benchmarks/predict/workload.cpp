@@ -16,6 +16,11 @@ constexpr std::string_view kGradientShape = "gradient NAME BYTES SECONDS";
 // A larger number is a mistake, and sums of such numbers would wrap.
 constexpr std::size_t kMostBytes = std::size_t{1} << (sizeof(std::size_t) > 4 ? 50 : 30);
 
+// Returns whether a line of a file can have the name.
+bool is_word(std::string_view name) {
+  return !name.empty() && name.find_first_of(" \t\r\n#") == std::string_view::npos;
+}
+
 std::size_t count_from(const TextLine& line, const std::string& name, const std::string& text) {
   std::size_t bytes = 0;
   const char* end = text.data() + text.size();
@@ -84,8 +89,9 @@ Workload parse_workload(const std::string& name, std::string_view text) {
 
 std::string to_text(const Workload& workload) {
   std::string text(kForm);
-  text += " 1\nname " + workload.name + "\nforward " +
-          base::shortest_text(workload.forward_seconds) + "\nupdate " +
+  text += " 1\n";
+  if (is_word(workload.name)) text += "name " + workload.name + "\n";
+  text += "forward " + base::shortest_text(workload.forward_seconds) + "\nupdate " +
           base::shortest_text(workload.update_seconds) + "\n";
   for (const Workload::Gradient& gradient : workload.gradients) {
     text += "gradient " + gradient.name + " " + std::to_string(gradient.count * sizeof(float)) +

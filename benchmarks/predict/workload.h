@@ -36,7 +36,8 @@ struct Workload {
 // line, for a text of another form. Also throws it for a gradient of no bytes or no time.
 Workload parse_workload(const std::string& name, std::string_view text);
 
-// Returns the text that parse_workload() reads.
+// Returns the text that parse_workload() reads. A name that is not one word is left out: it is the
+// path of a file without a line 'name'.
 std::string to_text(const Workload& workload);
 
 // Returns the bytes of all gradients.

@@ -12,7 +12,7 @@ WorldModel checked_model(const PredictArguments& arguments, const WorldModel& co
                          const WorldShape& shape) {
   require_network(shape, costs);
   WorldModel model = model_of(shape, costs);
-  model.shares_memory = shape.host_count == 1 && arguments.transport == "shm";
+  model.shares_memory = shape.host_count == 1 && transport_of(arguments, shape) == "shm";
   return model;
 }
 
@@ -23,7 +23,7 @@ PredictedWorld predict_world(const PredictArguments& arguments, const Workload& 
   return {.shape = shape,
           .step = predict_step(model, workload, arguments.step),
           .memory = memory_of(model, layout, calls_of(model, layout, arguments.step),
-                              arguments.transport)};
+                              transport_of(arguments, shape))};
 }
 
 // Returns the costs of the bytes between hosts alone.

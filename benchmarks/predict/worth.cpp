@@ -100,7 +100,7 @@ std::string answer_of(const Worth& worth) {
   const PredictedWorld* const most = worth.largest();
   if (most == nullptr) return "no world is worth it: " + described_world(worth.tried.front());
   const double ranks = efficiency_of(most->step) * static_cast<double>(most->step.world_size);
-  return "worth it are " + described_world(*most) + ". They compute as much as " +
+  return "the largest world has " + described_world(*most) + ". It computes as much as " +
          base::fixed_text(ranks, 1) + " ranks that wait for nobody";
 }
 
@@ -110,7 +110,7 @@ std::string end_of(const Worth& worth) {
   if (worth.is_limit) {
     return "A job has at most " + std::to_string(base::kMaxWorldSize) + " ranks";
   }
-  return "Too large are " + described_world(*worth.next());
+  return "The next one has " + described_world(*worth.next());
 }
 
 // Returns the first world that was tried and has at least so many hosts.

@@ -110,7 +110,7 @@ std::string lines_of(const Job& job, const std::string& ours) {
 std::string text_of(const ScaleTable& table, const std::string& ours) {
   std::string text = "**" + table.title + ": measured**\n\n" +
                      "| ranks | hosts | | step, ms | of it waiting for sums | computing alone " +
-                     "| communication alone | efficiency | bytes allow | " + ours +
+                     "| communication alone | efficiency | bytes allow, computed | " + ours +
                      " / this |\n|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|\n";
   for (const Job& job : table.jobs) text += lines_of(job, ours);
   return text + "\n";
@@ -135,7 +135,7 @@ Chart chart_of(const ScaleTable& table) {
       add(name, job.ranks, median(medians_of(rows, &ScaleRow::efficiency)));
     }
     const double most = most_efficiency_of(job.rows.begin()->second);
-    if (most > 0) add("what bytes allow", job.ranks, most);
+    if (most > 0) add("bytes allow, computed", job.ranks, most);
   }
   return chart;
 }

@@ -120,7 +120,7 @@ std::string to_text(const ScaleRow& row) {
           line_of("communication alone", row.communication, 1e3) +
           line_of("efficiency, %", row.efficiency, 1e2);
   if (row.least_step > 0) {
-    text += format("%-30s %9.2f\n", "the most that bytes allow, %", row.most_efficiency() * 1e2);
+    text += format("%-30s %9.2f\n", "bytes allow, computed, %", row.most_efficiency() * 1e2);
   }
   return text;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Measures how efficient training steps are on 1 to 16 ranks, on one host and on hosts that are
 # network namespaces. Runs rota and its peers in turn, each once a round. Measures too how long 256
-# ranks on 32 hosts take to their first sum. Makes a page of tables and a picture. Then the page
-# holds predictions against measurements. Its last part is predicted: worlds that are larger than
-# any machine here.
+# ranks on 32 hosts take to their first sum, and what predictions for large worlds take. Makes a
+# page of tables and a picture. Then the page holds predictions against measurements. Its last part
+# is predicted: worlds that are larger than any machine here.
 #
 # usage: run.sh BIN OUT COMMAND [ROUNDS]
 # BIN has the programs. OUT gets scaling.jsonl, scaling.md and scaling.svg, and the files of
@@ -96,6 +96,7 @@ define_starts_on_hosts() {
 }
 
 # measure_hosts MEGABITS STEPS ROUNDS: sums at 100 Mbit/s take seconds, so there are fewer of them.
+# Real steps need a core for each rank, which shares it with the cables.
 measure_hosts() {
   local count
   limit_rate "$1mbit"
@@ -104,6 +105,9 @@ measure_hosts() {
   done
   each_model contest 8 16 "rota_pairs openmpi_pairs gloo_pairs" --rate "$1" --steps "$2" \
     --rounds "$3"
+  for ((count = 2; count <= $(nproc) && count <= 8; count *= 2)); do
+    each_model contest "$count" "$count" rota --real --rate "$1" --steps "$2" --rounds "$3"
+  done
 }
 
 # Notes the time from the command until all of 256 ranks have the sum of one float.
@@ -120,7 +124,24 @@ measure_join() {
   done
 }
 
+# Makes rows of the last object that predict --cost --json prints.
+cost_to_rows='s/^{"event":"cost","seconds":\([^,]*\),"peak_memory_bytes":\([^}]*\)}$/'
+cost_to_rows+='{"what": "seconds", "value": \1}\n{"what": "bytes", "value": \2}/p'
+
+# Notes what it takes to predict training by a ring on 512 and on 10,000 hosts.
+measure_predictions() {
+  local hosts round
+  for hosts in 512 10000; do
+    for ((round = 0; round < rounds; ++round)); do
+      timeout $limit "$bin/rota-bench" predict --workload resnet-101 --hosts $hosts --plan ring \
+        --rate 100G --latency 20us --cost --json | sed -n "$cost_to_rows" | note "predict-$hosts" ||
+        left_out+=" Predicting training on $hosts hosts failed, or took more than $limit s."
+    done
+  done
+}
+
 measure_one_host
+measure_predictions
 if ((EUID == 0)); then
   # shellcheck source=../contest/hosts.sh
   source "$here/../contest/hosts.sh"
@@ -159,14 +180,16 @@ TEXT
 In the tables named *trained*, the ranks compute, and each has a core of its own. There, computing
 alone is slower than the pace above if the cores share a cache or their memory. With strong scaling,
 efficiency is the time of one rank for the whole batch, divided by the number of ranks and by the
-time of a step: a small batch takes longer for each image.
+time of a step: a small batch takes longer for each image. Between hosts, the kernel moves the bytes
+of the cables on the cores of the ranks, so computing and cables slow each other there.
 TEXT
   paragraph <<TEXT
 *Bytes allow* is the efficiency that no library can exceed: no gradient leaves before it is final,
 and each host must send 2 (n - 1) / n of the bytes for n hosts. The cables let 128 kB go ahead of
-their rate, which this bound does not count. Hosts are network namespaces, with one rank on each, or
-with two if there are 16 ranks. On hosts, Open MPI runs with \`btl=tcp,self\`, and with vader too if
-two ranks share a host.$left_out
+their rate, which this bound does not count. It is computed. All other numbers in these tables and
+in the picture are measured. Hosts are network namespaces, with one rank on each, or with two if
+there are 16 ranks. On hosts, Open MPI runs with \`btl=tcp,self\`, and with vader too if two ranks
+share a host.$left_out
 TEXT
 }
 
@@ -177,10 +200,27 @@ tell_join() {
     "$(spread 'join/first sum' %.2f 1e-3) s." | paragraph
 }
 
+# Prints what predictions took, and whether that is little enough.
+tell_predictions() {
+  local hosts
+  for hosts in 512 10000; do
+    is_measured "predict-$hosts/bytes" || continue
+    echo "To predict a training step of ResNet-101 by a ring on $hosts hosts," \
+      "\`rota-bench predict\` took $(spread "predict-$hosts/seconds" %.2f) s and" \
+      "$(spread "predict-$hosts/bytes" %.0f 1e-6) MB of memory." | paragraph
+  done
+  verdict_of predict-512/seconds 'at most' 5 %.2f 1 'a prediction for 512 hosts takes %s s'
+  verdict_of predict-10000/seconds 'at most' 60 %.2f 1 'a prediction for 10,000 hosts takes %s s'
+  verdict_of predict-10000/bytes 'at most' 1000 %.0f 1e-6 \
+    'a prediction for 10,000 hosts takes %s MB of memory'
+  echo
+}
+
 {
   describe scaling "$command" "${!took_part[@]}"
   explain
   tell_join
+  tell_predictions
   printf '![](scaling.svg)\n\n'
   "$bin/rota-bench" scale-page --plot "$out/scaling.svg" \
     --title "paced training steps, weak scaling: efficiency by workers" <"$rows"

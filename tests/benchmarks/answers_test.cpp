@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "answers/page.h"
@@ -80,21 +81,36 @@ TEST(Answers, LeaveOutAModelThatIsNotClose) {
                                "79.0 % and Horovod has 68.0 %, which is more than 10 points"));
 }
 
-TEST(Answers, TellOverlapFromBucketsAndCodecs) {
+TEST(Answers, TellOverlapFromBucketsPlansAndCodecs) {
   const WorldModel world =
       model_of({.host_count = 16, .ranks_per_host = kGpusOfHost}, costs_of_gpus(kHorovodRate));
   const std::vector<Way> ways = ways_at_512();
   const std::vector<double> efficiencies = efficiencies_of(ways, "vgg-16", world);
-  ASSERT_EQ(efficiencies.size(), 5u);
+  ASSERT_EQ(efficiencies.size(), 6u);
   EXPECT_GT(efficiencies[1], efficiencies[0] + 0.1);  // Overlap.
-  EXPECT_GT(efficiencies[4], efficiencies[2] + 0.1);  // The codec.
+  EXPECT_GT(efficiencies[5], efficiencies[2] + 0.1);  // The codec.
   const std::vector<std::string> models{"vgg-16"};
   const std::string table = ways_table("64 GPUs", ways, models, world);
   EXPECT_EQ(count_of_text(table, " % predicted"), ways.size());
   EXPECT_THAT(table, HasSubstr("| 64 GPUs | change | vgg-16 |\n|---|---:|---:|\n"));
   EXPECT_THAT(table, HasSubstr("| overlap, against row 1 |"));
-  EXPECT_THAT(table, HasSubstr("| buckets, and the plans of few bytes, against row 3 |"));
+  EXPECT_THAT(table, HasSubstr("| plan, against row 3 |"));
+  EXPECT_THAT(table, HasSubstr("| the first bucket, and the plans of few bytes, against row 3 |"));
   EXPECT_THAT(table, HasSubstr("| codec, against row 3 |"));
+}
+
+// What a row of another plan gains or loses is then due to the plan.
+TEST(Answers, ChangeOnlyThePlanInARowOfAPlan) {
+  for (const std::vector<Way>& ways : {ways_at_512(), ways_at_10000()}) {
+    const auto of_plan = std::ranges::find(ways, std::string_view("plan"), &Way::change);
+    ASSERT_NE(of_plan, ways.end());
+    const StepOptions& changed = of_plan->options;
+    const StepOptions& before = ways[of_plan->from.value()].options;
+    EXPECT_NE(changed.plan, before.plan);
+    EXPECT_EQ(changed.codec, before.codec);
+    EXPECT_EQ(changed.buckets.first_bucket_bytes, before.buckets.first_bucket_bytes);
+    EXPECT_EQ(changed.buckets.bucket_bytes, before.buckets.bucket_bytes);
+  }
 }
 
 // A way is compared with a way above it.

@@ -34,8 +34,8 @@ double seconds_by(Fold fold, const WorldModel& model, const Call& call) {
 }
 
 // Expects that a fold is at most 1 % off.
-void expect_same(const WorldShape& shape, const Call& call) {
-  const WorldModel model = model_of(shape, all_costs());
+void expect_same(const WorldShape& shape, const Call& call, const WorldModel& costs = all_costs()) {
+  const WorldModel model = model_of(shape, costs);
   require_alike(model, call);
   const double all = seconds_by(Fold::kNever, model, call);
   EXPECT_NEAR(seconds_by(Fold::kIfAlike, model, call), all, 0.01 * all)
@@ -123,6 +123,32 @@ TEST(Fold, OfADirectPlanIsAsLongAsAllRanks) {
   }
   expect_same({.host_count = 16, .ranks_per_host = 4},
               {.algorithm = Algorithm::kDirect, .count = 1'001'472});
+}
+
+// Two, seven or 32 ranks have a chunk. The time is that of the CPUs with all costs, and otherwise
+// that of the cables.
+TEST(Fold, OfADirectPlanWithGapsIsForLargeWorlds) {
+  const auto direct = [](std::size_t count) {
+    return Call{.algorithm = Algorithm::kDirect, .count = count};
+  };
+  WorldModel cables;
+  cables.between_hosts = {.latency_seconds = 30e-6, .seconds_per_byte = 8e-9};
+  EXPECT_EQ(period_of(model_of({.host_count = 512}, {}), direct(500)), 512u);
+  EXPECT_EQ(period_of(model_of({.host_count = 513}, {}), direct(16)), 513u);
+  for (const std::size_t count : {32, 100, 500}) {
+    expect_same({.host_count = 513}, direct(count));
+    expect_same({.host_count = 513}, direct(count), cables);
+  }
+}
+
+// Only 1024 of the ranks have a chunk. All ranks would take more steps than can be simulated.
+TEST(Fold, MakesALargeDirectPlanSmall) {
+  const WorldModel model = model_of({.host_count = 2100}, all_costs());
+  const double seconds =
+      seconds_by(Fold::kIfAlike, model, {.algorithm = Algorithm::kDirect, .count = 16 * 1024});
+  // A rank with a chunk sends and receives 2 (2099 + 1023) messages.
+  EXPECT_GT(seconds, 2 * (2099 + 1023) * 4e-6);
+  EXPECT_LT(seconds, 4 * 2099 * 4e-6);
 }
 
 TEST(Fold, OfTwoLevelsIsAsLongAsAllRanks) {

@@ -120,6 +120,28 @@ TEST(Predict, IsForTheDefaultTransport) {
   EXPECT_EQ(parsed_prediction({"--transport", "tcp encrypted"}).transport, "tcp encrypted");
 }
 
+// The ranks of one host share memory, as in a job. It does not matter that others need TCP.
+TEST(Predict, OfOneHostAmongOthersSharesMemory) {
+  const std::vector<std::string> pairs{"--ranks-per-host", "2",    "--rate", "1G",
+                                       "--latency",        "100us"};
+  const auto worlds_with = [&](std::vector<std::string> words) {
+    words.insert(words.end(), pairs.begin(), pairs.end());
+    return predicted(words);
+  };
+  const auto plan_of = [](const PredictedWorld& world) {
+    return world.step.buckets.front().call.algorithm;
+  };
+  const std::vector<PredictedWorld> worlds = worlds_with({"--hosts", "1,2"});
+  const std::vector<PredictedWorld> alone = worlds_with({"--hosts", "1"});
+  EXPECT_EQ(plan_of(worlds[0]), Algorithm::kShared);
+  EXPECT_NE(plan_of(worlds[1]), Algorithm::kShared);
+  EXPECT_EQ(plan_of(alone[0]), Algorithm::kShared);
+  EXPECT_EQ(worlds[0].step.step_seconds, alone[0].step.step_seconds);
+  EXPECT_EQ(worlds[0].memory.communication_bytes, alone[0].memory.communication_bytes);
+  EXPECT_NE(plan_of(worlds_with({"--hosts", "1,2", "--transport", "shm+tcp"})[0]),
+            Algorithm::kShared);
+}
+
 TEST(Predict, RefusesRatesAndLatenciesThatAreNone) {
   for (const char* option : {"rate", "latency"}) {
     const std::string flag = std::string("--") + option;
@@ -295,6 +317,30 @@ TEST(Predict, PredictsSingleAllReduces) {
   EXPECT_EQ(first["bytes"], 1024);
   EXPECT_EQ(first["plan"], "ring");
   EXPECT_THAT(to_text(calls), HasSubstr("bytes/ms"));
+}
+
+// Runs the command for two hosts, and returns its last line.
+std::string last_line_with(std::vector<std::string> words) {
+  words.insert(words.end(), {"--sizes", "1K", "--rate", "1G", "--latency", "1us"});
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(with_arguments(words, run_predict_command), 0);
+  std::string out = ::testing::internal::GetCapturedStdout();
+  out.pop_back();
+  return out.substr(out.rfind('\n') + 1);
+}
+
+TEST(Predict, SaysWhatItHasCostItself) {
+  const auto row = nlohmann::json::parse(last_line_with({"--cost", "--json"}));
+  EXPECT_EQ(row["event"], "cost");
+  EXPECT_GT(row["seconds"], 0);
+  EXPECT_LT(row["seconds"], 60);
+  EXPECT_GT(row["peak_memory_bytes"], 1 << 20);
+  EXPECT_THAT(last_line_with({"--cost"}), ::testing::StartsWith("# This command took "));
+  EXPECT_EQ(to_text(PredictionCost{.seconds = 0.25, .peak_memory_bytes = 3 << 20}),
+            "# This command took 0.250 s, and 3.0 MiB of memory at most.\n");
+  EXPECT_EQ(nlohmann::json::parse(last_line_with({"--json"}))["event"], "all-reduce prediction");
+  EXPECT_EQ(refused_prediction({"--cost", "--print-workload"}),
+            "--cost has no meaning beside --print-workload, which predicts nothing");
 }
 
 TEST(Predict, MeasuresTheModelsOfTheExample) {

@@ -53,6 +53,7 @@ TEST(ScalePage, HasALineForEachLibraryAndJob) {
   const std::string text = markdown_of(tables_of(two_rounds()), "rota");
   EXPECT_THAT(
       text, HasSubstr("**lenet, weak scaling, hosts at 1 Gbit/s: measured**\n\n| ranks | hosts |"));
+  EXPECT_THAT(text, HasSubstr("| efficiency | bytes allow, computed | rota / this |\n"));
   EXPECT_THAT(text, HasSubstr("| 2 | 2 | rota tcp | 50.00 | 10.00 | 40.00 | 50.00 | 80.0 % "
                               "(80.0 to 80.0) | 80.0 % | 1.00 (1.00 to 1.00) |\n"));
   EXPECT_THAT(text, HasSubstr("| 2 | 2 | Gloo | 112.50 | 72.50 |"));
@@ -86,12 +87,16 @@ TEST(ScalePage, SeparatesModelsScalingsAndNetworks) {
   ScaleRow real = alone;
   real.is_real = true;
   real.least_step = 0;
-  const auto tables = tables_of({scaled("rota", 2, 0.050), strong, slow, alone, real});
-  ASSERT_EQ(tables.size(), 5u);
+  ScaleRow real_on_hosts = real;
+  real_on_hosts.megabits = 100;
+  const auto tables =
+      tables_of({scaled("rota", 2, 0.050), strong, slow, alone, real, real_on_hosts});
+  ASSERT_EQ(tables.size(), 6u);
   EXPECT_EQ(tables[1].title, "lenet, strong scaling, hosts at 1 Gbit/s");
   EXPECT_EQ(tables[2].title, "lenet, weak scaling, hosts at 100 Mbit/s");
   EXPECT_EQ(tables[3].title, "lenet, weak scaling, one host");
   EXPECT_EQ(tables[4].title, "lenet, trained, weak scaling, one host");
+  EXPECT_EQ(tables[5].title, "lenet, trained, weak scaling, hosts at 100 Mbit/s");
   EXPECT_THAT(markdown_of(tables, "rota"), HasSubstr("(80.0 to 80.0) | - | 1.00"));
 }
 
@@ -101,7 +106,7 @@ TEST(ScalePage, DrawsPacedWeakScalingAndWhatBytesAllow) {
   std::vector<ScaleRow> rows = two_rounds();
   rows.push_back(strong);
   const std::string picture = drawing_of(tables_of(rows), "efficiency");
-  for (const char* word : {"weak scaling", "rota", "Gloo", "what bytes allow", ">100 %<"}) {
+  for (const char* word : {"weak scaling", "rota", "Gloo", "bytes allow, computed", ">100 %<"}) {
     EXPECT_THAT(picture, HasSubstr(word));
   }
   EXPECT_THAT(picture, Not(HasSubstr("strong")));

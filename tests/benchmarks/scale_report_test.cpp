@@ -66,7 +66,7 @@ TEST(ScaleRow, ShowsPeopleWhereTheTimeGoes) {
   EXPECT_THAT(text, testing::ContainsRegex("computing alone +60.00  "));
   EXPECT_THAT(text, testing::ContainsRegex("communication alone +55.00  "));
   EXPECT_THAT(text, testing::ContainsRegex("efficiency, % +60.00  "));
-  EXPECT_THAT(text, testing::ContainsRegex("bytes allow, % +75.00\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("bytes allow, computed, % +75.00\n"));
 }
 
 TEST(ScaleRow, IsReadAsItWasWritten) {

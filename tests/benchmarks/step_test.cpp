@@ -2,6 +2,7 @@
 // the choice of plans change.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -148,6 +149,20 @@ TEST(Step, ChoosesThePlansThatRotaChooses) {
   EXPECT_EQ(coded, (std::vector<Call>{{Algorithm::kHub, 6},
                                       {Algorithm::kRing, 16 * 1024, Codec::kInt8},
                                       {Algorithm::kRing, 16 * 1024 + 16, Codec::kInt8}}));
+}
+
+// A gradient has 1 MiB, so none of them fits into the first bucket beside another one.
+TEST(Step, FillsTheBucketsThatRotaFillsInAWorldOfThisSize) {
+  Workload workload{.name = "equal", .forward_seconds = 1, .gradients = {}};
+  workload.gradients.assign(64, {"layer", std::size_t{1} << 18, 1e-3});
+  const auto most_gradients = [&](std::size_t hosts, const BucketOptions& options) {
+    return std::ranges::max(
+        layout_of(slow_cables({.host_count = hosts}), workload, options).population);
+  };
+  EXPECT_EQ(most_gradients(128, {}), 4u);
+  EXPECT_EQ(most_gradients(256, {}), 8u);
+  EXPECT_EQ(most_gradients(512, {}), 16u);
+  EXPECT_EQ(most_gradients(512, {.bucket_bytes = std::size_t{2} << 20}), 2u);
 }
 
 TEST(CallRunner, SimulatesACallOnceForEachStart) {

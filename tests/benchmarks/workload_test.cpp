@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <string>
 
 #include "predict/workload.h"
 
@@ -44,6 +45,18 @@ TEST(Workload, IsTheSameAfterItWasWritten) {
 
 TEST(Workload, IsNamedAfterItsFileByDefault) {
   EXPECT_EQ(parse_workload("w.txt", kHead + "gradient a 4 1\n").name, "w.txt");
+}
+
+// The path would be several words, or a comment.
+TEST(Workload, IsWrittenWithoutANameThatNoLineCanHave) {
+  for (const std::string path : {"my models/two.txt", "models#2.txt", "tab\there", "two\nlines"}) {
+    const Workload workload = parse_workload(path, kHead + "gradient a 4 1\n");
+    EXPECT_EQ(workload.name, path);
+    Workload copy = parse_workload("copy.txt", to_text(workload));
+    EXPECT_EQ(copy.name, "copy.txt");
+    copy.name = path;
+    EXPECT_EQ(copy, workload);
+  }
 }
 
 TEST(Workload, OfAnotherFormIsRefused) {

@@ -62,13 +62,25 @@ TEST(Worth, EndsWhereEfficiencyIsTooLow) {
   EXPECT_TRUE(std::ranges::is_sorted(
       worth.tried, {}, [](const PredictedWorld& world) { return world.shape.host_count; }));
   const std::string text = to_text(kSteps, worth);
-  EXPECT_THAT(text, HasSubstr("# At least 80.0 %: worth it are " + std::to_string(worth.hosts) +
-                              " hosts (" + std::to_string(worth.hosts) + " ranks), with"));
-  EXPECT_THAT(text, HasSubstr("Too large are " + std::to_string(worth.hosts + 1) + " hosts"));
+  EXPECT_THAT(text,
+              HasSubstr("# At least 80.0 %: the largest world has " + std::to_string(worth.hosts) +
+                        " hosts (" + std::to_string(worth.hosts) + " ranks), with"));
+  EXPECT_THAT(text, HasSubstr("The next one has " + std::to_string(worth.hosts + 1) + " hosts"));
   const auto row = nlohmann::json::parse(to_json(kSteps, worth));
   EXPECT_EQ(row["event"], "worth");
   EXPECT_EQ(row["hosts"], worth.hosts);
   EXPECT_GE(row["efficiency"].get<double>(), 0.8);
+}
+
+// A byte takes 8 µs between hosts, so two of them are too slow.
+TEST(Worth, MayBeOneHost) {
+  const Worth worth =
+      worth_for({"--worth", "80", "--rate", "1M", "--latency", "1ms", "--plan", "ring"});
+  ASSERT_EQ(worth.hosts, 1u);
+  const std::string text = to_text(kSteps, worth);
+  EXPECT_THAT(text, HasSubstr("# At least 80.0 %: the largest world has 1 host (1 rank), with an "
+                              "efficiency of 100.0 %. It computes as much as 1.0 ranks that wait"));
+  EXPECT_THAT(text, HasSubstr("\n# The next one has 2 hosts (2 ranks), with an efficiency of "));
 }
 
 TEST(Worth, EndsWithTheLargestJob) {

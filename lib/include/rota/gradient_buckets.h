@@ -63,8 +63,8 @@ struct BucketLayout {
 
 // Fills buckets in the order in which backward produces gradients: the last gradient first. A
 // bucket holds the gradients that fit into its bytes. A gradient that fits into no bucket gets a
-// bucket of its own. `counts` are in forward order. The layout depends on the arguments alone, so
-// all ranks agree.
+// bucket of its own. `counts` are in forward order. If `options` leave the bytes of later buckets
+// unset, `world_size` decides them. The layout depends on the arguments alone, so all ranks agree.
 ROTA_EXPORT BucketLayout lay_out_buckets(std::span<const std::size_t> counts,
                                          std::size_t element_bytes, const BucketOptions& options,
                                          std::size_t world_size);
