@@ -79,6 +79,10 @@ const CheckpointOptions& checked(const CheckpointOptions& options) {
   if (options.keep == 0) refuse("keep 0: expected at least 1 checkpoint");
   if (!(options.every_seconds >= 0)) refuse("every_seconds must be 0 or more");
   if (options.most_failures == 0) refuse("most_failures 0: expected 1 or more");
+  if (options.owner_wait >= options.save_timeout) {
+    refuse("owner_wait is " + base::to_text(options.owner_wait) +
+           ": expected less than save_timeout, which is " + base::to_text(options.save_timeout));
+  }
   return options;
 }
 
