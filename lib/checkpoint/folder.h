@@ -23,6 +23,11 @@ class CheckpointFolder {
   // Creates the folder, and the folders above it, if they are missing. Throws Error kCannotWrite.
   void create() const;
 
+  // Renames a hidden folder that has a file, and deletes it. Some file systems that are a view of
+  // an object store cannot do that, so each save would fail there. Requires that no save has the
+  // name `probe`. Throws Error kCannotWrite, whose text says what rota needs.
+  void require_renames(const SaveName& probe) const;
+
   // Returns the steps of the checkpoints, newest first, or an empty list if the folder is missing.
   // Does not check whether the checkpoints are whole. Throws Error kSystem if it cannot be read.
   std::vector<std::uint64_t> steps() const;
