@@ -69,10 +69,11 @@ class Fitter final : public StateVisitor {
   void visit_fact(const StatePiece& piece, const std::string& value) override {
     if (!is_shared(piece)) return;
     const Fact* saved = find(shared_.facts, piece.name);
-    if (saved == nullptr && piece.fit == StateFit::kIfThere) return;
+    const bool is_noted = piece.fit == StateFit::kNoted;
+    if (saved == nullptr && (is_noted || piece.fit == StateFit::kIfThere)) return;
     const std::string theirs = saved == nullptr ? "no such entry" : saved->text;
     if (theirs == value) return;
-    if (piece.fit == StateFit::kLoose) {
+    if (is_noted || piece.fit == StateFit::kLoose) {
       differences +=
           (differences.empty() ? "" : "; ") + piece.name + " was " + theirs + " and is " + value;
     } else {
