@@ -292,6 +292,17 @@ std::string restore(const CheckpointReader& checkpoint, const StateVisit& visit,
   return fitter.differences + (has_both ? "; " : "") + losses;
 }
 
+bool do_parameters_fit(const CheckpointReader& checkpoint, const StateVisit& visit) {
+  try {
+    ParameterVisitor comparer(checkpoint, false);
+    visit(comparer);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kMismatch) throw;
+    return false;
+  }
+}
+
 void restore_parameters(const CheckpointReader& checkpoint, const StateVisit& visit) {
   ParameterVisitor comparer(checkpoint, false);
   visit(comparer);

@@ -35,10 +35,11 @@ class CheckpointerRefuses : public ::testing::Test {
     return options;
   }
 
-  // Returns the error with which two ranks begin. They must have the same text.
-  static Error refusal(const CheckpointOptions& options) {
+  // Returns the error with which two ranks of a run like `begun` begin. They must have the same
+  // text.
+  static Error refusal(const CheckpointOptions& options, const ToyRun& begun = {}) {
     const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
-      ToyRun run;
+      ToyRun run = begun;
       Checkpointer(communicator, options, run.visitor()).restore();
     });
     EXPECT_STREQ(error_of(outcomes[1]).what(), error_of(outcomes[0]).what());
@@ -101,6 +102,26 @@ TEST_F(CheckpointerRefuses, ACheckpointOfANewerRota) {
   const Error of_branch = refusal(branch);
   EXPECT_EQ(of_branch.code(), ErrorCode::kBadData);
   EXPECT_THAT(of_branch.what(), HasSubstr("use the newer rota, or resume from another checkpoint"));
+}
+
+TEST_F(CheckpointerRefuses, AnotherSeedAndSaysWhatToDo) {
+  save_two();
+  ToyRun other;
+  other.seed = "7";
+  const std::string sides = "it has seed 1, but this training run has seed 7; ";
+  const Error of_own = refusal(options(), other);
+  EXPECT_EQ(of_own.code(), ErrorCode::kMismatch);
+  EXPECT_THAT(of_own.what(), HasSubstr(sides + "choose another folder for this run"));
+  CheckpointOptions branch = options();
+  branch.folder = folder_.path() / "branch";
+  branch.from = path_of(2);
+  const Error of_branch = refusal(branch, other);
+  EXPECT_EQ(of_branch.code(), ErrorCode::kMismatch);
+  EXPECT_THAT(of_branch.what(), HasSubstr(sides + "set resume to 'parameters' to begin with its "
+                                                  "parameters alone"));
+  other.weights.resize(500);
+  EXPECT_THAT(refusal(branch, other).what(), HasSubstr(sides + "name another checkpoint in `from`"))
+      << "its parameters do not fit either";
 }
 
 }  // namespace
