@@ -35,7 +35,7 @@ enum ExitCode {
   kFailed = 1,
   kUsage = 2,
   kDamaged = 65,
-  kMissing = 66,
+  kMissing = 66,  // Or it is there, and the system cannot read it.
   kNoDevice = 69,
   kCannotWrite = 73,
   kTerminated = 143,
@@ -59,6 +59,12 @@ ExitCode code_of(const rota::Error& error) {
     default:
       return kFailed;
   }
+}
+
+// Returns the code of an error where files are read: images or checkpoints. What the system cannot
+// do there is to read them.
+ExitCode code_of_reading(const rota::Error& error) {
+  return error.code() == rota::ErrorCode::kSystem ? kMissing : code_of(error);
 }
 
 // Returns how many GPUs there are to train on; 0 without --device cuda. Throws rota::Error if there
@@ -179,9 +185,9 @@ int main(int argc, char** argv) {
   try {
     data = rota::read_idx_folder(settings.data);
   } catch (const rota::Error& error) {
-    const bool is_unreadable = error.code() == rota::ErrorCode::kSystem;
-    return complain(error, is_unreadable ? kMissing : code_of(error));
+    return complain(error, code_of_reading(error));
   }
+  bool is_joining = false;
   try {
     if (!settings.predicted.empty()) {
       predict(settings, data.train);
@@ -192,11 +198,13 @@ int main(int argc, char** argv) {
     auto options = rota::CommunicatorOptions::from_environment();
     options.plan = settings.plan;
     options.codec = settings.codec;
+    is_joining = true;
     rota::MirroredStrategy strategy({.replicas = settings.replicas, .communicator = options});
+    is_joining = false;
     strategy.run(
         [&](rota::Communicator& replica) { train(replica, settings, sets, device_count); });
   } catch (const rota::Error& error) {
-    return complain(error, code_of(error));
+    return complain(error, is_joining ? code_of(error) : code_of_reading(error));
   } catch (const std::exception& error) {
     return complain(error, kFailed);
   }
