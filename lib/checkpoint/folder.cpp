@@ -92,6 +92,12 @@ void CheckpointFolder::set_aside(std::uint64_t step) const {
   os::rename(path_of(step), inside(set_aside_name(step, number)));
 }
 
+void CheckpointFolder::set_aside_after(std::uint64_t step) const {
+  for (const std::uint64_t later : steps()) {
+    if (later > step) set_aside(later);
+  }
+}
+
 // Deletes the first file only when the disk has the hidden name. Otherwise, after a loss of power,
 // half of a checkpoint could have the name of a checkpoint.
 void CheckpointFolder::remove(std::uint64_t step) const {

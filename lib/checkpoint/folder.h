@@ -50,9 +50,12 @@ class CheckpointFolder {
   // part of the checkpoint cannot be taken for a checkpoint. Throws Error kCannotWrite.
   void remove(std::uint64_t step) const;
 
+  // Sets aside each checkpoint later than `step`. A run that has saved `step` did not resume from
+  // them. If they stayed, the next start could take one of them. Throws Error kCannotWrite.
+  void set_aside_after(std::uint64_t step) const;
+
   // Of the checkpoints up to step `last`, removes all but the newest `keep` and the one of step
-  // `best`. Later ones are those that the run did not resume from: they stay until the run comes to
-  // their steps. Returns the steps that it removed. Requires keep > 0. Throws Error kCannotWrite.
+  // `best`. Returns the steps that it removed. Requires keep > 0. Throws Error kCannotWrite.
   std::vector<std::uint64_t> keep_newest(std::size_t keep, std::uint64_t last,
                                          std::optional<std::uint64_t> best) const;
 
