@@ -94,6 +94,27 @@ class RunSeen : public rota::TrainingHook {
   bool took_step_ = false;
 };
 
+// Sees whether this start has gone on from a checkpoint, or has begun anew.
+class BeginSeen : public rota::TrainingHook {
+ public:
+  void on_begin(const rota::BeginReport&) override { has_begun_ = true; }
+  bool has_begun() const noexcept { return has_begun_; }
+
+ private:
+  bool has_begun_ = false;
+};
+
+// Trains. What the system cannot do before training begins is to read a checkpoint: the code of
+// this error becomes kNotFound.
+rota::EndReport run(rota::Trainer<float>& trainer, const BeginSeen& begin) {
+  try {
+    return trainer.run();
+  } catch (const rota::Error& error) {
+    if (begin.has_begun() || error.code() != rota::ErrorCode::kSystem) throw;
+    throw rota::Error(rota::ErrorCode::kNotFound, error.what());
+  }
+}
+
 // Makes the folder. Called before training, so that an error about the folder does not come only
 // after it.
 void make_export_folder(const std::filesystem::path& folder) {
@@ -132,6 +153,8 @@ void train(rota::Communicator& communicator, const Settings& settings, const Set
   rota::Trainer<float> trainer(communicator, std::move(model), sets.train, sets.test,
                                settings.trainer);
   if (sets.validation) trainer.set_validation(*sets.validation);
+  BeginSeen begin;
+  trainer.add_hook(begin);
   rota::Progress progress(std::cout);
   rota::JsonLines json_lines(std::cout);
   if (is_chief) {
@@ -146,7 +169,7 @@ void train(rota::Communicator& communicator, const Settings& settings, const Set
   }
   RunSeen seen;
   trainer.add_chief_hook(seen);
-  const rota::EndReport end = trainer.run();
+  const rota::EndReport end = run(trainer, begin);
   if (exports && !end.stopped) {
     const auto published = publish_once(settings, trainer.replica(), sets, seen, end.steps);
     std::cout << (settings.json ? to_json(published) : to_text(published)) << std::endl;
@@ -187,7 +210,7 @@ int main(int argc, char** argv) {
   } catch (const rota::Error& error) {
     return complain(error, code_of_reading(error));
   }
-  bool is_joining = false;
+  bool trains = false;
   try {
     if (!settings.predicted.empty()) {
       predict(settings, data.train);
@@ -198,13 +221,12 @@ int main(int argc, char** argv) {
     auto options = rota::CommunicatorOptions::from_environment();
     options.plan = settings.plan;
     options.codec = settings.codec;
-    is_joining = true;
+    trains = true;
     rota::MirroredStrategy strategy({.replicas = settings.replicas, .communicator = options});
-    is_joining = false;
     strategy.run(
         [&](rota::Communicator& replica) { train(replica, settings, sets, device_count); });
   } catch (const rota::Error& error) {
-    return complain(error, is_joining ? code_of(error) : code_of_reading(error));
+    return complain(error, trains ? code_of(error) : code_of_reading(error));
   } catch (const std::exception& error) {
     return complain(error, kFailed);
   }
