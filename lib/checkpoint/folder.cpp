@@ -45,7 +45,7 @@ void CheckpointFolder::require_renames(const SaveName& probe) const {
   const std::string hidden = begin(probe);
   const std::string renamed = inside(removed_name(probe.step));
   os::remove_all(renamed);
-  os::NewFile(hidden + "/" + kOwnerName).close();
+  os::NewFile(hidden + "/" + kProbeName).close();
   const std::string failure = failure_of([&] { os::rename(hidden, renamed); });
   os::remove_all(failure.empty() ? renamed : hidden);
   if (!failure.empty()) {
