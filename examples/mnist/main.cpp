@@ -35,7 +35,7 @@ enum ExitCode {
   kFailed = 1,
   kUsage = 2,
   kDamaged = 65,
-  kMissing = 66,
+  kMissing = 66,  // Or it is there, and the system cannot read it.
   kNoDevice = 69,
   kCannotWrite = 73,
   kTerminated = 143,
@@ -59,6 +59,12 @@ ExitCode code_of(const rota::Error& error) {
     default:
       return kFailed;
   }
+}
+
+// Returns the code of an error where files are read: images or checkpoints. What the system cannot
+// do there is to read them.
+ExitCode code_of_reading(const rota::Error& error) {
+  return error.code() == rota::ErrorCode::kSystem ? kMissing : code_of(error);
 }
 
 // Returns how many GPUs there are to train on; 0 without --device cuda. Throws rota::Error if there
@@ -87,6 +93,27 @@ class RunSeen : public rota::TrainingHook {
   std::string run_;  // Empty without checkpoints.
   bool took_step_ = false;
 };
+
+// Sees whether this start has gone on from a checkpoint, or has begun anew.
+class BeginSeen : public rota::TrainingHook {
+ public:
+  void on_begin(const rota::BeginReport&) override { has_begun_ = true; }
+  bool has_begun() const noexcept { return has_begun_; }
+
+ private:
+  bool has_begun_ = false;
+};
+
+// Trains. What the system cannot do before training begins is to read a checkpoint: the code of
+// this error becomes kNotFound.
+rota::EndReport run(rota::Trainer<float>& trainer, const BeginSeen& begin) {
+  try {
+    return trainer.run();
+  } catch (const rota::Error& error) {
+    if (begin.has_begun() || error.code() != rota::ErrorCode::kSystem) throw;
+    throw rota::Error(rota::ErrorCode::kNotFound, error.what());
+  }
+}
 
 // Makes the folder. Called before training, so that an error about the folder does not come only
 // after it.
@@ -126,6 +153,8 @@ void train(rota::Communicator& communicator, const Settings& settings, const Set
   rota::Trainer<float> trainer(communicator, std::move(model), sets.train, sets.test,
                                settings.trainer);
   if (sets.validation) trainer.set_validation(*sets.validation);
+  BeginSeen begin;
+  trainer.add_hook(begin);
   rota::Progress progress(std::cout);
   rota::JsonLines json_lines(std::cout);
   if (is_chief) {
@@ -140,7 +169,7 @@ void train(rota::Communicator& communicator, const Settings& settings, const Set
   }
   RunSeen seen;
   trainer.add_chief_hook(seen);
-  const rota::EndReport end = trainer.run();
+  const rota::EndReport end = run(trainer, begin);
   if (exports && !end.stopped) {
     const auto published = publish_once(settings, trainer.replica(), sets, seen, end.steps);
     std::cout << (settings.json ? to_json(published) : to_text(published)) << std::endl;
@@ -179,9 +208,9 @@ int main(int argc, char** argv) {
   try {
     data = rota::read_idx_folder(settings.data);
   } catch (const rota::Error& error) {
-    const bool is_unreadable = error.code() == rota::ErrorCode::kSystem;
-    return complain(error, is_unreadable ? kMissing : code_of(error));
+    return complain(error, code_of_reading(error));
   }
+  bool trains = false;
   try {
     if (!settings.predicted.empty()) {
       predict(settings, data.train);
@@ -192,11 +221,12 @@ int main(int argc, char** argv) {
     auto options = rota::CommunicatorOptions::from_environment();
     options.plan = settings.plan;
     options.codec = settings.codec;
+    trains = true;
     rota::MirroredStrategy strategy({.replicas = settings.replicas, .communicator = options});
     strategy.run(
         [&](rota::Communicator& replica) { train(replica, settings, sets, device_count); });
   } catch (const rota::Error& error) {
-    return complain(error, code_of(error));
+    return complain(error, trains ? code_of(error) : code_of_reading(error));
   } catch (const std::exception& error) {
     return complain(error, kFailed);
   }

@@ -51,7 +51,7 @@ cxxopts::Options known_flags() {
       cxxopts::value<std::string>(), "HOW");
   add("checkpoint-every", "Save every N steps, or every N seconds (30s)",
       cxxopts::value<std::string>(), "N|Ns");
-  add("checkpoint-wait", "How long to wait until another job has left the folder: 60s",
+  add("checkpoint-wait", "How long to wait until another job has left the folder: 120s",
       cxxopts::value<std::string>(), "Ns");
   add("keep", "Checkpoints to keep", cxxopts::value<std::size_t>(), "N");
   add("resume", "auto, required, never or parameters", cxxopts::value<std::string>(), "HOW");

@@ -30,4 +30,13 @@ std::string to_text(const PortRange& range) {
   return std::to_string(range.first) + "-" + std::to_string(range.last);
 }
 
+std::string text_of_no_free_port(const PortRange& range, unsigned left, const std::string& host,
+                                 const std::string& trouble) {
+  return "none of the ports " + std::to_string(range.first) + " to " + std::to_string(range.last) +
+         " (ROTA_PORTS) of " + host + (left > 0 ? ", without the first one," : "") +
+         " is free, and other ranks must reach this rank there" +
+         (trouble.empty() ? "" : " (last error: " + trouble + ")") +
+         ": set ROTA_PORTS to a wider range (of rotarun: --ports)";
+}
+
 }  // namespace rota::base

@@ -20,4 +20,9 @@ std::optional<PortRange> port_range_from(std::string_view text);
 
 std::string to_text(const PortRange& range);
 
+// Returns the text of the error that a rank cannot listen at `host`, since no port of the range is
+// free from the port `left` places after its first on. `trouble`: the last error, or empty.
+std::string text_of_no_free_port(const PortRange& range, unsigned left, const std::string& host,
+                                 const std::string& trouble);
+
 }  // namespace rota::base

@@ -79,6 +79,10 @@ const CheckpointOptions& checked(const CheckpointOptions& options) {
   if (options.keep == 0) refuse("keep 0: expected at least 1 checkpoint");
   if (!(options.every_seconds >= 0)) refuse("every_seconds must be 0 or more");
   if (options.most_failures == 0) refuse("most_failures 0: expected 1 or more");
+  if (options.owner_wait >= options.save_timeout) {
+    refuse("owner_wait is " + base::to_text(options.owner_wait) +
+           ": expected less than save_timeout, which is " + base::to_text(options.save_timeout));
+  }
   return options;
 }
 
@@ -129,7 +133,7 @@ class Checkpointer::Impl {
                              " is not used");
     }
     if (choice.checkpoint) {
-      take(*choice.checkpoint, restored, !has_own && options_.resume == Resume::kParameters);
+      take(*choice.checkpoint, restored, has_own);
     } else if (options_.resume == Resume::kRequired) {
       throw Error(ErrorCode::kNotFound,
                   "there is no checkpoint in " + folder_.path() +
@@ -255,23 +259,34 @@ class Checkpointer::Impl {
     restored.note += (restored.note.empty() ? "" : "; ") + note;
   }
 
-  void take(const checkpoint::CheckpointReader& found, Restored& restored, bool only_parameters) {
+  // `is_own`: the checkpoint is from the folder of this run, and not the one of `from`.
+  void take(const checkpoint::CheckpointReader& found, Restored& restored, bool is_own) {
     const checkpoint::Manifest& manifest = found.manifest();
     restored.path = found.path();
     restored.world_size = static_cast<std::size_t>(manifest.world_size);
-    if (only_parameters) {
+    if (!is_own && options_.resume == Resume::kParameters) {
       checkpoint::restore_parameters(found, visit_);
       return;
     }
     const std::string why = checkpoint::why_not_restored(found, visit_);
-    if (!why.empty()) {
-      throw Error(ErrorCode::kMismatch, "the checkpoint " + found.path() + " does not fit: " + why);
-    }
+    if (!why.empty()) refuse_misfit(found, why, is_own);
     add_note(restored, checkpoint::restore(found, visit_,
                                            {communicator_.rank(), communicator_.world_size()}));
     restored.is_fresh = false;
     restored.step = manifest.step;
     claim_.go_on(manifest.run, manifest.start + 1);
+  }
+
+  [[noreturn]] void refuse_misfit(const checkpoint::CheckpointReader& found, const std::string& why,
+                                  bool is_own) const {
+    std::string advice = "choose another folder for this run";
+    if (!is_own) {
+      advice = checkpoint::do_parameters_fit(found, visit_)
+                   ? "set resume to 'parameters' to begin with its parameters alone"
+                   : "name another checkpoint in `from`";
+    }
+    throw Error(ErrorCode::kMismatch,
+                "the checkpoint " + found.path() + " does not fit: " + why + "; " + advice);
   }
 
   void stall_for(base::Duration duration) noexcept {

@@ -50,6 +50,7 @@ enum class Condition : std::uint8_t {
   kMissing,
   kDamaged,
   kUnreadable,  // The system could not read a file, so nobody knows whether it is damaged.
+  kLater,       // A newer rota wrote it, so this rota does not know whether it is damaged.
 };
 
 // What one rank has found at a path.
@@ -74,6 +75,7 @@ Finding finding_from(const std::string& text) {
 }
 
 Condition condition_of(const Error& error) noexcept {
+  if (dynamic_cast<const LaterFormat*>(&error) != nullptr) return Condition::kLater;
   if (error.code() == ErrorCode::kNotFound) return Condition::kMissing;
   return error.code() == ErrorCode::kBadData ? Condition::kDamaged : Condition::kUnreadable;
 }
@@ -204,10 +206,14 @@ class Chooser {
   std::optional<CheckpointReader> checkpoint_;
 };
 
-// Throws Error kSystem if a rank could not read the checkpoint. Otherwise one read error would make
-// the run train many steps again, and set newer checkpoints aside that may be whole. `or_else` says
-// what else the user can do.
+// Throws Error kSystem if a rank could not read the checkpoint, and kBadData if a newer rota wrote
+// it. Otherwise one read error, or a start with an older program, would make the run train many
+// steps again, and set newer checkpoints aside that may be whole. `or_else` says what else the user
+// can do.
 void require_readable(const Tried& tried, const std::string& or_else) {
+  if (tried.condition == Condition::kLater) {
+    throw Error(ErrorCode::kBadData, tried.why_not + ", or " + or_else);
+  }
   if (tried.condition != Condition::kUnreadable) return;
   throw Error(ErrorCode::kSystem,
               "a checkpoint cannot be read: " + tried.why_not +

@@ -19,11 +19,12 @@ namespace rota::checkpoint {
 
 class Claim {
  public:
-  // Makes the folder, and takes it. Then completes the saves that all hosts have prepared, and
-  // removes what else an interrupted save left there. Begins a new run. Waits up to `patience` for
-  // another job to leave the folder. Collective: every rank must make one. Throws Error
-  // kCannotWrite, with the same text on every rank, if a folder cannot be owned; kNotFound, which
-  // names the host, if a rank does not see the folder of its group; and what collectives throw.
+  // Makes the folder, takes it, and finds out whether folders in it can be renamed. Then completes
+  // the saves that all hosts have prepared, and removes what else an interrupted save left there.
+  // Begins a new run. Waits up to `patience` for another job to leave the folder. Collective: every
+  // rank must make one. Throws Error kCannotWrite, with the same text on every rank, if a folder
+  // cannot be owned, or renames no folder; kNotFound, which names the host, if a rank does not see
+  // the folder of its group; and what collectives throw.
   Claim(Communicator& communicator, const Writers& writers, const CheckpointFolder& folder,
         std::chrono::nanoseconds patience);
 

@@ -14,6 +14,7 @@ namespace rota::checkpoint {
 inline constexpr const char* kOwnerName = "owner";
 inline constexpr const char* kEndedName = "ended.json";
 inline constexpr const char* kEvaluationsName = "evaluations.jsonl";
+inline constexpr const char* kProbeName = "probe";  // In a hidden folder.
 
 // Returns "000000012000": at least 12 digits, so that names sort as their steps.
 std::string folder_name(std::uint64_t step);

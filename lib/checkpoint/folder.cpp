@@ -8,6 +8,7 @@
 #include <rota/error.h>
 
 #include "base/assert.h"
+#include "checkpoint/exchange.h"
 #include "checkpoint/file_names.h"
 #include "os/durable_file.h"
 
@@ -38,6 +39,20 @@ std::string CheckpointFolder::path_of_hidden(const SaveName& save) const {
 }
 
 void CheckpointFolder::create() const { os::make_folders(path_); }
+
+// The names are those of a save and of a removal, so sweep() deletes what a killed job leaves.
+void CheckpointFolder::require_renames(const SaveName& probe) const {
+  const std::string hidden = begin(probe);
+  const std::string renamed = inside(removed_name(probe.step));
+  os::remove_all(renamed);
+  os::NewFile(hidden + "/" + kProbeName).close();
+  const std::string failure = failure_of([&] { os::rename(hidden, renamed); });
+  os::remove_all(failure.empty() ? renamed : hidden);
+  if (!failure.empty()) {
+    throw Error(ErrorCode::kCannotWrite, failure + "; " + os::kRenamesNeeded);
+  }
+  os::sync_folder(path_);
+}
 
 std::vector<std::uint64_t> CheckpointFolder::steps() const {
   std::vector<std::uint64_t> steps;
@@ -75,6 +90,12 @@ void CheckpointFolder::set_aside(std::uint64_t step) const {
   std::size_t number = 1;
   while (os::exists(inside(set_aside_name(step, number)))) ++number;
   os::rename(path_of(step), inside(set_aside_name(step, number)));
+}
+
+void CheckpointFolder::set_aside_after(std::uint64_t step) const {
+  for (const std::uint64_t later : steps()) {
+    if (later > step) set_aside(later);
+  }
 }
 
 // Deletes the first file only when the disk has the hidden name. Otherwise, after a loss of power,

@@ -23,6 +23,11 @@ class CheckpointFolder {
   // Creates the folder, and the folders above it, if they are missing. Throws Error kCannotWrite.
   void create() const;
 
+  // Renames a hidden folder that has a file, and deletes it. Some file systems that are a view of
+  // an object store cannot do that, so each save would fail there. Requires that no save has the
+  // name `probe`. Throws Error kCannotWrite, whose text says what rota needs.
+  void require_renames(const SaveName& probe) const;
+
   // Returns the steps of the checkpoints, newest first, or an empty list if the folder is missing.
   // Does not check whether the checkpoints are whole. Throws Error kSystem if it cannot be read.
   std::vector<std::uint64_t> steps() const;
@@ -45,9 +50,12 @@ class CheckpointFolder {
   // part of the checkpoint cannot be taken for a checkpoint. Throws Error kCannotWrite.
   void remove(std::uint64_t step) const;
 
+  // Sets aside each checkpoint later than `step`. A run that has saved `step` did not resume from
+  // them. If they stayed, the next start could take one of them. Throws Error kCannotWrite.
+  void set_aside_after(std::uint64_t step) const;
+
   // Of the checkpoints up to step `last`, removes all but the newest `keep` and the one of step
-  // `best`. Later ones are those that the run did not resume from: they stay until the run comes to
-  // their steps. Returns the steps that it removed. Requires keep > 0. Throws Error kCannotWrite.
+  // `best`. Returns the steps that it removed. Requires keep > 0. Throws Error kCannotWrite.
   std::vector<std::uint64_t> keep_newest(std::size_t keep, std::uint64_t last,
                                          std::optional<std::uint64_t> best) const;
 

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <rota/error.h>
+
 #include "checkpoint/file_names.h"
 #include "checkpoint/run_id.h"
 #include "checkpoint/tensor.h"
@@ -72,9 +74,14 @@ inline SaveName save_of(const Manifest& manifest) {
 // would be larger than kMaxManifestBytes, or if a name is not UTF-8.
 std::string encode(const Manifest& manifest);
 
+// What parse_manifest() throws for a manifest of a later format than this rota knows: the
+// checkpoint is not damaged. The code is kBadData.
+struct LaterFormat : Error {
+  using Error::Error;
+};
+
 // Parses the text of a manifest. `path` names it in errors. Throws Error kBadData that says what is
-// wrong, and where. A manifest of a later format than this rota knows is kBadData too, with a text
-// that says so.
+// wrong, and where, or LaterFormat.
 Manifest parse_manifest(const std::string& path, std::string_view text);
 
 // Returns the whole text of a manifest: `body` and the sum of `body`.

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <thread>
+#include <utility>
 
 #include <rota/error.h>
 
@@ -102,12 +104,14 @@ Owner::Owner(const std::string& folder, const RunId& run, std::uint64_t start,
       file_(path_) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   os::LockFile::Lock lock = file_.try_lock();
+  bool has_said = false;
   while (lock == os::LockFile::Lock::kHeld) {
-    const bool is_known = require_other_job();
+    const auto other = other_job();
     const auto now = std::chrono::steady_clock::now();
-    if (now >= deadline && (is_known || now >= deadline + kNamePatience)) {
+    if (now >= deadline && (other || now >= deadline + kNamePatience)) {
       refuse_second_job(patience);
     }
+    if (other && !std::exchange(has_said, true)) say_wait(*other, patience);
     std::this_thread::sleep_for(kPause);
     lock = file_.try_lock();
   }
@@ -115,15 +119,23 @@ Owner::Owner(const std::string& folder, const RunId& run, std::uint64_t start,
   file_.write(encode(name_));
 }
 
-// Returns whether the file names another job. The run is drawn anew at each start, so no other job
-// has it.
-bool Owner::require_other_job() const {
-  const auto other = read_owner(path_);
-  if (!other || other->run != name_.run) return other.has_value();
+// Returns the other job that the file names, if it names one. The run is drawn anew at each start,
+// so no other job has it.
+std::optional<OwnerName> Owner::other_job() const {
+  auto other = read_owner(path_);
+  if (!other || other->run != name_.run) return other;
   refuse_folder(folder_, "another host of this job saves its checkpoints there (" +
                              describe(*other) +
                              "), but each host needs a folder of its own: for a folder that hosts "
                              "share, set storage to 'shared' (kShared)");
+}
+
+// Otherwise a job that waits for a minute would look as if it hung.
+void Owner::say_wait(const OwnerName& other, std::chrono::milliseconds patience) const {
+  std::fprintf(stderr,
+               "rota: another job saves its checkpoints in %s (%s): this job waits up to %s for it "
+               "to end\n",
+               folder_.c_str(), describe(other).c_str(), base::to_text(patience).c_str());
 }
 
 void Owner::refuse_second_job(std::chrono::milliseconds patience) const {

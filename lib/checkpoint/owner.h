@@ -36,11 +36,12 @@ std::string describe(const OwnerName& name);
 class Owner {
  public:
   // Locks the existing folder for this process, and writes this owner's name to the file `owner`.
-  // Waits up to `patience` for another owner to end. Throws Error kCannotWrite if another job owns
-  // the folder (the text names that job), or if `owner` cannot be written. Does not wait for an
-  // owner of the same run, which is another host of this job.
+  // Waits up to `patience` for another owner to end, and names it on stderr when the wait begins.
+  // Throws Error kCannotWrite if another job owns the folder (the text names that job), or if
+  // `owner` cannot be written. Does not wait for an owner of the same run, which is another host of
+  // this job.
   Owner(const std::string& folder, const RunId& run, std::uint64_t start,
-        std::chrono::milliseconds patience = std::chrono::seconds(10));
+        std::chrono::milliseconds patience = {});
 
   // Writes another run or start, once it is known from a checkpoint. Throws Error kCannotWrite.
   void rename(const RunId& run, std::uint64_t start);
@@ -55,7 +56,8 @@ class Owner {
   void require_ownership() const;
 
  private:
-  bool require_other_job() const;
+  std::optional<OwnerName> other_job() const;
+  void say_wait(const OwnerName& other, std::chrono::milliseconds patience) const;
   [[noreturn]] void refuse_second_job(std::chrono::milliseconds patience) const;
 
   std::string folder_;

@@ -129,9 +129,10 @@ class ManifestReader {
     if (!root.is_object()) refuse("is not a JSON object");
     const std::uint64_t format = number(root, "the manifest", "format", 1);
     if (format > kManifestFormat) {
-      refuse("was written by a newer rota, in format " + std::to_string(format) +
-             ", and this rota reads formats up to " + std::to_string(kManifestFormat) +
-             ": use the newer rota");
+      throw LaterFormat(ErrorCode::kBadData,
+                        path_ + ": was written by a newer rota, in format " +
+                            std::to_string(format) + ", and this rota reads formats up to " +
+                            std::to_string(kManifestFormat) + ": use the newer rota");
     }
   }
 

@@ -69,10 +69,11 @@ class Fitter final : public StateVisitor {
   void visit_fact(const StatePiece& piece, const std::string& value) override {
     if (!is_shared(piece)) return;
     const Fact* saved = find(shared_.facts, piece.name);
-    if (saved == nullptr && piece.fit == StateFit::kIfThere) return;
+    const bool is_noted = piece.fit == StateFit::kNoted;
+    if (saved == nullptr && (is_noted || piece.fit == StateFit::kIfThere)) return;
     const std::string theirs = saved == nullptr ? "no such entry" : saved->text;
     if (theirs == value) return;
-    if (piece.fit == StateFit::kLoose) {
+    if (is_noted || piece.fit == StateFit::kLoose) {
       differences +=
           (differences.empty() ? "" : "; ") + piece.name + " was " + theirs + " and is " + value;
     } else {
@@ -289,6 +290,17 @@ std::string restore(const CheckpointReader& checkpoint, const StateVisit& visit,
   const std::string losses = writer.losses();
   const bool has_both = !fitter.differences.empty() && !losses.empty();
   return fitter.differences + (has_both ? "; " : "") + losses;
+}
+
+bool do_parameters_fit(const CheckpointReader& checkpoint, const StateVisit& visit) {
+  try {
+    ParameterVisitor comparer(checkpoint, false);
+    visit(comparer);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kMismatch) throw;
+    return false;
+  }
 }
 
 void restore_parameters(const CheckpointReader& checkpoint, const StateVisit& visit) {

@@ -33,6 +33,9 @@ std::string why_not_restored(const CheckpointReader& checkpoint, const StateVisi
 std::string restore(const CheckpointReader& checkpoint, const StateVisit& visit,
                     const RestoredBy& by);
 
+// Returns whether restore_parameters() can write the tensors of the model. Changes nothing.
+bool do_parameters_fit(const CheckpointReader& checkpoint, const StateVisit& visit);
+
 // Writes the tensors of the model alone. Throws Error kMismatch, with nothing written, if a
 // parameter is missing or has another shape or type.
 void restore_parameters(const CheckpointReader& checkpoint, const StateVisit& visit);

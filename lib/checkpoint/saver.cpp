@@ -206,9 +206,10 @@ SaveOutcome Saver::save(const SaveJob& job, Snapshot& snapshot) {
                       .bytes = made.bytes,
                       .left = {}};
   if (outcome.failure.empty()) {
-    // The checkpoint is there, even if an older one cannot be removed.
+    // The checkpoint is there, even if another one cannot be set aside or removed.
     outcome.left = on_chiefs(communicator_, writers_, [&] {
       const AtDisk at_disk(at_disk_since_);
+      folder_.set_aside_after(name.step);
       folder_.keep_newest(keep_, name.step, made.best);
     });
     return outcome;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "collectives/plan.h"
 #include "communicator/create_group.h"
 #include "communicator/impl.h"
 #include "communicator/join.h"
@@ -179,6 +180,11 @@ std::size_t Communicator::rank() const noexcept { return impl_->group().rank; }
 std::size_t Communicator::world_size() const noexcept { return impl_->group().world_size(); }
 const RankTable& Communicator::rank_table() const noexcept { return impl_->group().table; }
 Codec Communicator::codec() const noexcept { return impl_->settings().codec; }
+std::uint64_t Communicator::codec_seed() const noexcept { return impl_->settings().codec_seed; }
+std::string_view Communicator::plan() const noexcept {
+  const auto plan = impl_->settings().all_reduce;
+  return plan ? collectives::to_string(*plan) : "auto";
+}
 const std::string& Communicator::kernels() const noexcept { return impl_->settings().kernels; }
 
 void Communicator::all_reduce(Values values, Reduction reduction) {

@@ -64,6 +64,7 @@ class GroupCreation {
     for (std::size_t rank = 0; rank < parent_ranks_.size(); ++rank) {
       if (parent_ranks_[rank] == parent_.group().rank) shape_.own.push_back(rank);
       shape_.domains.push_back(parent_.group().domains[parent_ranks_[rank]]);
+      if (host_of(rank) != host_of(0)) shape_.is_between_hosts = true;
     }
   }
 
@@ -102,6 +103,11 @@ class GroupCreation {
   }
 
   const Group& old() const { return parent_.group(); }
+
+  // `rank` is a rank of the created group.
+  const std::string& host_of(std::size_t rank) const {
+    return old().table.rows[parent_ranks_[rank]].host;
+  }
 
   // Returns the address of rank `rank` of the parent, with port `port`. The user or the launcher
   // gave the address. A world of one has no address: then this is a loopback address.

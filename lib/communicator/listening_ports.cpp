@@ -17,12 +17,7 @@ os::Listener listen_for_ranks(const std::string& host, const std::optional<base:
   std::string trouble;
   auto listener = os::listen_between(address.to_text(), first + left, last, trouble);
   if (listener) return *std::move(listener);
-  throw Error(ErrorCode::kSystem, "none of the ports " + std::to_string(first) + " to " +
-                                      std::to_string(last) + " (ROTA_PORTS) of " + host +
-                                      (left > 0 ? ", without the first one," : "") +
-                                      " is free, and other ranks must reach this rank there" +
-                                      (trouble.empty() ? "" : " (last error: " + trouble + ")") +
-                                      ": set ROTA_PORTS to a wider range");
+  throw Error(ErrorCode::kSystem, base::text_of_no_free_port(*ports, left, host, trouble));
 }
 
 }  // namespace

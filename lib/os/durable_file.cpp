@@ -94,9 +94,7 @@ std::string why_no_path(const std::string& path) {
   const std::string_view scheme = std::string_view(path).substr(0, end);
   if (end == std::string::npos || end == 0 || !std::ranges::all_of(scheme, is_of_scheme)) return {};
   return path +
-         " is an address, such as that of an object store, and not a path: rota needs a file "
-         "system that renames folders; name a folder on a local disk or on a volume that all hosts "
-         "mount";
+         " is an address, such as that of an object store, and not a path: " + kRenamesNeeded;
 }
 
 void make_folders(const std::string& path) {

@@ -53,6 +53,11 @@ class NewFile {
 // Creates the folder `path`, whose parent must exist.
 void make_folder(const std::string& path);
 
+// What to do where a folder cannot be renamed. It ends a sentence of an error.
+inline constexpr const char* kRenamesNeeded =
+    "rota needs a file system that renames folders; name a folder on a local disk or on a volume "
+    "that all hosts mount";
+
 // Returns why `path` cannot be in a file system: it is an address such as "s3://bucket/run", and
 // not a relative path through a folder named "s3:". Returns an empty text for all other paths.
 std::string why_no_path(const std::string& path);

@@ -316,6 +316,11 @@ void ReplicaCore<T>::visit_state(StateVisitor& visitor) {
                      std::to_string(communicator_.world_size()) + " ranks");
   visitor.visit_fact({.name = "rank", .owner = StateOwner::kRank, .fit = StateFit::kLoose},
                      std::to_string(communicator_.rank()));
+  // The plan decides the order of sums, and the seed the rounding of codecs: both change bits.
+  // Ranks may have seeds of their own, so the seed is not in facts_, on which ranks agree.
+  visitor.visit_fact({.name = "plan", .fit = StateFit::kNoted}, std::string(communicator_.plan()));
+  visitor.visit_fact({.name = "codec seed", .fit = StateFit::kNoted},
+                     std::to_string(communicator_.codec_seed()));
   for (const auto& [name, value, fit] : facts_) {
     visitor.visit_fact({.name = name, .fit = fit}, value);
   }

@@ -175,6 +175,8 @@ void TrainingLoop::visit_place(StateVisitor& visitor) {
     visitor.visit_fact({.name = "validation set of", .fit = StateFit::kLoose},
                        training::to_text(validation_));
   }
+  visitor.visit_fact({.name = "micro-batches of a batch", .fit = StateFit::kNoted},
+                     std::to_string(options_.accumulation_steps));
   visitor.visit_counter({.name = "place/epoch"}, place.epoch);
   visitor.visit_counter({.name = "place/samples of the epoch's order"}, place.samples);
   visitor.visit_counter({.name = "place/equal steps from sample"}, place.cut_at);

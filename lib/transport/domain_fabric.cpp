@@ -12,6 +12,7 @@
 
 #include <rota/error.h>
 
+#include "base/port_range.h"
 #include "base/transports.h"
 #include "os/address.h"
 #include "os/listener.h"
@@ -98,15 +99,16 @@ class DomainFabric final : public Fabric {
   }
 
  private:
-  // A firewall between hosts lets only the ports of the range through.
+  // A firewall between hosts may let only the ports of the range through.
   os::Listener listen(const std::string& address) const {
+    if (!shape_.ports) return os::listen_at(address);
+    const auto [first, last] = *shape_.ports;
     std::string trouble;
-    if (shape_.ports) {
-      const auto [first, last] = *shape_.ports;
-      auto listener = os::listen_between(address, first + 1U, last, trouble);
-      if (listener) return std::move(*listener);
-    }
-    return os::listen_at(address);
+    auto listener = os::listen_between(address, first + 1U, last, trouble);
+    if (listener) return std::move(*listener);
+    if (!shape_.is_between_hosts) return os::listen_at(address);
+    const std::string host = address.substr(0, address.rfind(':'));
+    throw Error(ErrorCode::kSystem, base::text_of_no_free_port(*shape_.ports, 1, host, trouble));
   }
 
   // `i` is an index in `shape_.own`, here and in the next functions.

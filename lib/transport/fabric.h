@@ -24,8 +24,11 @@ namespace rota::transport {
 struct GroupShape {
   base::Domains domains;         // Index = rank.
   std::vector<std::size_t> own;  // The ranks of this process, in order.
-  // They listen at ports of this range, as long as one is free. Empty: the system picks the ports.
+  // They listen at ports of this range. Empty: the system picks the ports.
   std::optional<base::PortRange> ports{};
+  // false: where no port of the range is free, the system picks one. Between hosts, a firewall
+  // could drop what is sent there.
+  bool is_between_hosts = false;
 };
 
 // Where other ranks find a rank.
@@ -55,7 +58,8 @@ class Fabric {
   virtual ~Fabric() = default;
 
   // Returns the tickets of this process's ranks, in order. A rank that others connect to listens at
-  // the host of `address`. Throws Error kNoMemory, kSystem.
+  // the host of `address`. Throws Error kNoMemory; kSystem, also if the shape demands a port of the
+  // range and none is free.
   virtual std::vector<Ticket> issue(const std::string& address) = 0;
 
   // Connects this process's ranks, and returns their transports, in order. The index of `tickets`

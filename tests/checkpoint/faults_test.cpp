@@ -232,6 +232,26 @@ TEST_F(Faults, OfTheOwnersFileAreTold) {
   EXPECT_THAT(error->what(), HasSubstr("/owner: cannot be synced: Input/output error"));
 }
 
+// Some file systems that are a view of an object store rename no folder that has files.
+TEST_F(Faults, OfARenameEndTheJobAtItsStart) {
+  Communicator alone{CommunicatorOptions{}};
+  ToyRun run;
+  CheckpointOptions options;
+  options.folder = checkpoints_.path();
+  fault = {.call = "rename", .countdown = 1, .error = ENOSYS};
+  const auto error = error_of([&] { Checkpointer(alone, options, run.visitor()); });
+  EXPECT_EQ(fault.countdown, 0);
+  fault = {};
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
+  EXPECT_THAT(error->what(), HasSubstr(checkpoints_.path() + "/"));
+  EXPECT_THAT(error->what(), HasSubstr("Function not implemented"));
+  EXPECT_THAT(error->what(), HasSubstr("rota needs a file system that renames folders; name a "));
+  EXPECT_TRUE(checkpoints_.sweep().empty()) << "nothing is left";
+  Checkpointer(alone, options, run.visitor()).restore();
+  EXPECT_TRUE(checkpoints_.sweep().empty()) << "nothing is left";
+}
+
 // Runs in a fork: only that process sees the small file system. Returns 0 if a save there fails as
 // it must, and the checkpoint before it stays; 2 if no file system can be mounted.
 int save_to_a_full_disk(const std::string& folder) {
@@ -288,6 +308,7 @@ TEST_F(Faults, OfAWriteThatHangsAreToldAndEndTheRunInTime) {
   CheckpointOptions options;
   options.folder = checkpoints_.path();
   options.save_timeout = 200ms;
+  options.owner_wait = 0ms;
   options.most_failures = 2;
   {
     Checkpointer checkpointer(alone, options, run.visitor());

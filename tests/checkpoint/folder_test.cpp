@@ -102,6 +102,17 @@ TEST_F(Folder, KeepsTheNewestAndTheBest) {
   EXPECT_THAT(names(), ElementsAre("000000000040", "000000000050"));
 }
 
+TEST_F(Folder, SetsLaterCheckpointsAside) {
+  checkpoints_.create();
+  for (const std::uint64_t step : {10U, 20U, 30U, 40U}) save(step);
+  put("000000000030.set-aside-1");
+  checkpoints_.set_aside_after(40);
+  checkpoints_.set_aside_after(20);
+  EXPECT_THAT(checkpoints_.steps(), ElementsAre(20, 10));
+  EXPECT_THAT(names(), ElementsAre("000000000010", "000000000020", "000000000030.set-aside-1",
+                                   "000000000030.set-aside-2", "000000000040.set-aside-1"));
+}
+
 // A run that could not resume from step 50 has gone on from step 20, and saves step 30.
 TEST_F(Folder, KeepsTheOneJustSavedBesideLaterOnes) {
   checkpoints_.create();

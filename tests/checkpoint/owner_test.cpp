@@ -11,6 +11,7 @@
 #include <memory>
 #include <thread>
 
+#include <rota/checkpoint.h>
 #include <rota/error.h>
 
 #include "testing/error_of.h"
@@ -66,7 +67,11 @@ TEST_F(OwnerTest, WritesItsName) {
 TEST_F(OwnerTest, RefusesASecondJobAndNamesTheFirst) {
   const Owner first(folder(), kOneRun, 4);
   const auto begin = std::chrono::steady_clock::now();
+  ::testing::internal::CaptureStderr();
   const auto error = error_of([&] { Owner second(folder(), kOtherRun, 1, 120ms); });
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "rota: another job saves its checkpoints in " + folder() + " (" +
+                describe(first.name()) + "): this job waits up to 0.12 s for it to end\n");
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 120ms);
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
@@ -88,13 +93,20 @@ TEST_F(OwnerTest, RefusesAnotherHostOfItsJobAtOnce) {
                         describe(first.name()) + "), but each host needs a folder of its own"));
 }
 
+// rotarun gives a job that is asked to end 20 s to save, and Kubernetes gives a pod 30 s.
+TEST_F(OwnerTest, IsAwaitedForLongerThanAJobHasToSave) {
+  const CheckpointOptions options;
+  EXPECT_GT(options.owner_wait, 30s);
+  EXPECT_LT(options.owner_wait, options.save_timeout);
+}
+
 TEST_F(OwnerTest, WaitsForAJobThatEnds) {
   auto first = std::make_unique<Owner>(folder(), kOneRun, 4);
   std::thread ends([&] {
     std::this_thread::sleep_for(100ms);
     first.reset();
   });
-  Owner second(folder(), kOtherRun, 1);
+  Owner second(folder(), kOtherRun, 1, 10s);
   second.require_ownership();
   EXPECT_TRUE(second.has_lock());
   ends.join();

@@ -220,6 +220,23 @@ TEST_P(PerHost, TakesTheNewestThatAllHostsHaveWhole) {
   EXPECT_THAT(steps_of("b"), ElementsAre(4, 3, 2));
 }
 
+// Method: the disk of host b is back, with a checkpoint that the run had to pass over.
+TEST_P(PerHost, DoesNotReturnToACheckpointThatItHasPassedOver) {
+  train("aab", 4);
+  const fs::path away = folder_.path() / "away";
+  fs::rename(path_of("b", 4), away);
+  fs::remove_all(path_of("b", 3));
+  train("aab", 3, [](Checkpointer&, const Restored& restored, const ToyRun&, std::size_t) {
+    EXPECT_EQ(restored.step, 2U);
+  });
+  EXPECT_TRUE(fs::exists(folder_of("a") / "000000000004.set-aside-1"));
+  EXPECT_THAT(steps_of("a"), ElementsAre(3, 2));
+  fs::rename(away, path_of("b", 4));
+  restore("aab", [](Checkpointer&, const Restored& restored, const ToyRun&, std::size_t) {
+    EXPECT_EQ(restored.step, 3U);
+  });
+}
+
 TEST_P(PerHost, RefusesWhereAHostHasOnlyDamagedOnes) {
   train("ab", 2);
   damage("b", 1);

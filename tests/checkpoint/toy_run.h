@@ -29,7 +29,7 @@ struct ToyRun {
     counter = static_cast<std::uint64_t>(value);
   }
   void visit(StateVisitor& visitor) {
-    const std::size_t rows[] = {100, 10};
+    const std::size_t rows[] = {weights.size() / 10, 10};
     const std::size_t moment_count = moments.size();
     const std::size_t lost_count = lost.size();
     visitor.visit_counter({.name = "hook/counter"}, counter);

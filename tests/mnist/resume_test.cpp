@@ -134,6 +134,19 @@ TEST_F(Resumed, NothingToResumeFromIs66) {
   EXPECT_THAT(result.err, HasSubstr(run_folder()));
 }
 
+// Method: no file system has a name so long, so the system refuses to look, even for root.
+TEST_F(Resumed, ACheckpointThatCannotBeReadIs66) {
+  const std::string from = (folder_.path() / std::string(300, 'x')).string();
+  const Result training = run("2", {"--epochs", "1", "--from", from});
+  EXPECT_EQ(training.exit_code, 66) << training.err;
+  EXPECT_THAT(training.err, HasSubstr("a checkpoint cannot be read: " + from + ": "));
+  const Result evaluation =
+      testing::run({.arguments = {testing::bin_path("mnist"), "--data", data_.path().string(),
+                                  "--model", "seed", "--evaluate", "--from", from}});
+  EXPECT_EQ(evaluation.exit_code, 66) << evaluation.err;
+  EXPECT_THAT(evaluation.err, HasSubstr(from + ": "));
+}
+
 TEST_F(Resumed, AFolderThatCannotBeMadeIs73) {
   std::ofstream(run_folder()) << "a file";
   const Result result = run("2", {"--epochs", "1"});

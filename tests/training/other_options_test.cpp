@@ -9,9 +9,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <rota/checkpoint.h>
 #include <rota/trainer.h>
 
 #include "training/temporary_folder.h"
@@ -58,6 +61,7 @@ class OtherOptions : public ::testing::Test {
     TrainerOptions options;
     options.epochs = epochs;
     options.batch_size = 10;
+    options.accumulation_steps = micro_batches_;
     options.session.checkpoints.folder = folder_.path() / "run";
     Trainer<float> trainer(communicator, Model<float>({6, 6, 1}, layers_), training, test, options);
     Beginning hook;
@@ -68,6 +72,7 @@ class OtherOptions : public ::testing::Test {
   }
 
   std::vector<Layer> layers_ = {dense(4)};
+  std::size_t micro_batches_ = 1;
   testing::TemporaryFolder folder_;
 };
 
@@ -79,6 +84,64 @@ TEST_F(OtherOptions, AnotherRateOfADropoutIsTakenAndNamed) {
   EXPECT_FALSE(begin.fresh);
   EXPECT_THAT(begin.note, HasSubstr("model was 6 × 6 × 1, dense 4, dropout 0.25 and is 6 × 6 × 1, "
                                     "dense 4, dropout 0.5"));
+}
+
+// Another plan adds up in another order, so the bits may change.
+TEST_F(OtherOptions, AnotherPlanIsTakenAndNamed) {
+  train(1, kTest);
+  BeginReport begin;
+  on_every_rank(2, [&](Communicator& communicator) {
+    Communicator star = communicator.split(0, communicator.rank(), "star");
+    const BeginReport mine = train(star, 2, kTraining, kTest, {});
+    if (star.rank() == 0) begin = mine;
+  });
+  EXPECT_FALSE(begin.fresh);
+  EXPECT_THAT(begin.note, HasSubstr("plan was auto and is star"));
+}
+
+TEST_F(OtherOptions, AnotherSeedOfCodecsIsTakenAndNamed) {
+  const auto train_alone = [&](std::uint64_t codec_seed, std::size_t epochs) {
+    CommunicatorOptions options;
+    options.codec_seed = codec_seed;
+    Communicator alone(options);
+    return train(alone, epochs, kTraining, kTest, {}).note;
+  };
+  train_alone(0, 1);
+  EXPECT_THAT(train_alone(0, 2), ::testing::Not(HasSubstr("codec seed")));
+  EXPECT_THAT(train_alone(7, 3), HasSubstr("codec seed was 0 and is 7"));
+}
+
+TEST_F(OtherOptions, AnotherNumberOfMicroBatchesIsTakenAndNamed) {
+  train(1, kTest);
+  micro_batches_ = 2;
+  const BeginReport begin = train(2, kTest);
+  EXPECT_FALSE(begin.fresh);
+  EXPECT_THAT(begin.note, HasSubstr("micro-batches of a batch was 1 and is 2"));
+}
+
+// Checkpoints of earlier versions lack some facts.
+TEST_F(OtherOptions, AFactThatACheckpointLacksIsPassedOverIfItIsOnlyNoted) {
+  std::string plan;  // Empty: the run has no such fact.
+  std::vector<float> weights(3);
+  const auto visit = [&](StateVisitor& visitor) {
+    if (!plan.empty()) visitor.visit_fact({.name = "plan", .fit = StateFit::kNoted}, plan);
+    const std::size_t count = weights.size();
+    visitor.visit_tensor({.name = "model/weights"}, std::span(&count, 1), weights);
+  };
+  Communicator alone{CommunicatorOptions{}};
+  CheckpointOptions options;
+  options.folder = folder_.path() / "run";
+  const auto note_of_start = [&] {
+    Checkpointer checkpointer(alone, options, visit);
+    const Restored restored = checkpointer.restore();
+    checkpointer.finish(restored.step + 1);
+    return restored.note;
+  };
+  EXPECT_EQ(note_of_start(), "");
+  plan = "ring";
+  EXPECT_EQ(note_of_start(), "");
+  plan = "star";
+  EXPECT_THAT(note_of_start(), HasSubstr("plan was ring and is star"));
 }
 
 TEST_F(OtherOptions, AnotherTestSetIsTakenAndNamed) {

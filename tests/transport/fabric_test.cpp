@@ -202,7 +202,25 @@ TEST(FoundedGroup, ListensAtFreePortsOfTheRangeButNotAtItsFirst) {
   EXPECT_TRUE(group.is_heard());
 }
 
-TEST(FoundedGroup, ListensAtOtherPortsIfTheRangeHasNoFreeOne) {
+// The range has no port but its first.
+TEST(FoundedGroup, BetweenHostsIsRefusedIfTheRangeHasNoFreePort) {
+  const testing::OwnPorts own;
+  const auto first = static_cast<std::uint16_t>(std::stoul(own.first()));
+  const Transports parents = tcp_transports(2);
+  const auto fabric = parents[0]->group_fabric({.domains = {0, 1},
+                                                .own = {0},
+                                                .ports = base::PortRange{first, first},
+                                                .is_between_hosts = true});
+  const auto error = testing::error_of([&] { fabric->issue("127.0.0.1:0"); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kSystem);
+  EXPECT_THAT(error->what(),
+              ::testing::HasSubstr("none of the ports " + own.first() + " to " + own.first() +
+                                   " (ROTA_PORTS) of 127.0.0.1, without"));
+  EXPECT_THAT(error->what(), ::testing::HasSubstr("set ROTA_PORTS to a wider range"));
+}
+
+TEST(FoundedGroup, OfOneHostListensAtOtherPortsIfTheRangeHasNoFreeOne) {
   const testing::OwnPorts own;
   const auto first = static_cast<std::uint16_t>(std::stoul(own.first()));
   const Transports parents = tcp_transports(2);

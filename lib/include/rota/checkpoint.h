@@ -64,13 +64,16 @@ struct CheckpointOptions {
   // ends with Error kCannotWrite.
   std::size_t most_failures = 3;
 
-  // The longest time for each part of a save, and for another job to leave the folder. A write that
-  // takes nine tenths of save_timeout hangs. Then the next call of this rank throws Error
-  // kCannotWrite. If there is one rank alone, only finish() does: training goes on, with a warning
-  // on stderr, and each save() counts as one that has failed. Without `asynchronous`, nothing ends
-  // such a write.
+  // The longest time for each part of a save. A write that takes nine tenths of it hangs. Then the
+  // next call of this rank throws Error kCannotWrite. If there is one rank alone, only finish()
+  // does: training goes on, with a warning on stderr, and each save() counts as one that has
+  // failed. Without `asynchronous`, nothing ends such a write.
   std::chrono::nanoseconds save_timeout = std::chrono::seconds(600);
-  std::chrono::nanoseconds owner_wait = std::chrono::seconds(10);
+
+  // The longest wait for another job to leave the folder. A job that is asked to end may still save
+  // for the 20 s of `--grace`, or the 30 s of a pod. Must be less than save_timeout, for which the
+  // other ranks wait meanwhile.
+  std::chrono::nanoseconds owner_wait = std::chrono::seconds(60);
 };
 
 // Where a training run begins.

@@ -1,5 +1,4 @@
 // A Communicator is a group of ranks that combine buffers. Its options are in <rota/options.h>.
-//
 // Calls match by order: every rank must make the same calls with the same count and type. One
 // thread at a time may use a Communicator, in the process that made it. In the child of a fork,
 // calls throw kInvalidArgument, and destructors do nothing. The values of a call are borrowed until
@@ -75,6 +74,8 @@ class ROTA_EXPORT Communicator {
   std::size_t world_size() const noexcept;
   const RankTable& rank_table() const noexcept;
   Codec codec() const noexcept;                 // The codec in the options of this Communicator.
+  std::uint64_t codec_seed() const noexcept;    // The codec_seed in these options.
+  std::string_view plan() const noexcept;       // The plan in these options, such as "auto".
   const std::string& kernels() const noexcept;  // The kernels in these options.
 
   // Every rank ends with the reduction of the values of all ranks.
@@ -164,10 +165,9 @@ class ROTA_EXPORT Communicator {
   [[nodiscard]] Request barrier_async();
 
   // One rank sends, and the peer receives the same count and type. Calls between two ranks match in
-  // order. Up to eight calls of a rank run at the same time, collectives included. A call waits for
-  // an earlier call if both use the same memory and one writes it, or if both send to, or both
-  // receive from, the same peer. So a swap in which both ranks use one buffer for both calls throws
-  // kTimeout, and names both calls.
+  // order. Up to eight calls of a rank run at once, collectives included. A call waits for an
+  // earlier call if both use the same memory and one writes it, or if both send to, or receive
+  // from, the same peer. A swap with one buffer for both calls throws kTimeout, and names both.
   void send(InputValues values, std::size_t to);
   void receive(Values values, std::size_t from);
   [[nodiscard]] Request send_async(ConstValues values, std::size_t to);

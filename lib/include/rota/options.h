@@ -70,8 +70,8 @@ struct ROTA_EXPORT CommunicatorOptions {
   // rotarun nor a table gives a rank its address, rank 0 takes the first free port, and the ranks'
   // other connections never take the first port of the range. Joining throws Error kSystem if no
   // port of the range is free. Groups of ranks of several hosts listen at the range while they are
-  // made, without its first port; if no port is free, at one that the system chooses. Joining
-  // throws Error kInvalidArgument for any other text.
+  // made, without its first port; if no port is free, split() and for_threads() throw kSystem.
+  // Joining throws Error kInvalidArgument for any other text.
   std::string ports;
 
   // The plan of every all-reduce: "ring", "direct", "hub", "by-host", "halving-doubling", "tree",

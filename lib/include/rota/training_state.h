@@ -29,6 +29,7 @@ enum class StateFit : std::uint8_t {
   kLoose,    // A fact may differ, such as the learning rate. A counter or a tensor may be missing.
   kSummed,   // A tensor of one rank (kRank) whose sum over all ranks counts: what codecs have lost.
   kIfThere,  // A checkpoint may lack the piece of a hook: it begins anew. Otherwise as kStrict.
+  kNoted,    // A fact, as kLoose. Checkpoints of earlier versions lack it: nothing is said then.
 };
 
 // When the training run writes the memory of a tensor.

@@ -1,0 +1,128 @@
+// What a Checkpointer refuses on all ranks alike, with an error that says what to do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <rota/checkpoint.h>
+#include <rota/error.h>
+
+#include "checkpoint/manifest.h"
+#include "checkpoint/toy_run.h"
+#include "training/temporary_folder.h"
+#include "training/thread_ranks.h"
+
+namespace rota {
+namespace {
+
+using testing::error_of;
+using ::testing::HasSubstr;
+using testing::on_every_rank;
+using testing::outcomes_of_ranks;
+using testing::ToyRun;
+
+class CheckpointerRefuses : public ::testing::Test {
+ protected:
+  CheckpointOptions options() const {
+    CheckpointOptions options;
+    options.folder = folder_.path() / "run";
+    options.owner_wait = std::chrono::seconds(0);
+    return options;
+  }
+
+  // Returns the error with which two ranks of a run like `begun` begin. They must have the same
+  // text.
+  static Error refusal(const CheckpointOptions& options, const ToyRun& begun = {}) {
+    const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
+      ToyRun run = begun;
+      Checkpointer(communicator, options, run.visitor()).restore();
+    });
+    EXPECT_STREQ(error_of(outcomes[1]).what(), error_of(outcomes[0]).what());
+    return error_of(outcomes[0]);
+  }
+
+  // Two ranks save steps 1 and 2.
+  void save_two() const {
+    on_every_rank(2, [&](Communicator& communicator) {
+      ToyRun run;
+      Checkpointer checkpointer(communicator, options(), run.visitor());
+      checkpointer.restore();
+      checkpointer.finish(1);
+      checkpointer.finish(2);
+    });
+  }
+
+  std::string path_of(std::uint64_t step) const {
+    return (folder_.path() / "run" / ("00000000000" + std::to_string(step))).string();
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+// The other ranks wait for save_timeout while rank 0 waits for the folder.
+TEST_F(CheckpointerRefuses, ToWaitForAnotherJobAsLongAsTheRanksWait) {
+  CheckpointOptions longer = options();
+  longer.save_timeout = std::chrono::seconds(30);
+  longer.owner_wait = std::chrono::seconds(30);
+  const Error error = refusal(longer);
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(error.what(), "owner_wait is 30 s: expected less than save_timeout, which is 30 s");
+}
+
+// Makes the manifest of a later format, with a right sum.
+void make_later(const std::string& path) {
+  std::ifstream file(path);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  text.resize(text.size() - checkpoint::seal("").size());
+  const std::string format = "\"format\": 1,";
+  const std::size_t at = text.find(format);
+  ASSERT_NE(at, std::string::npos);
+  std::ofstream(path) << checkpoint::seal(text.replace(at, format.size(), "\"format\": 2,"));
+}
+
+// An older program must not go back to an older checkpoint: the newest one is whole.
+TEST_F(CheckpointerRefuses, ACheckpointOfANewerRota) {
+  save_two();
+  const std::string manifest = path_of(2) + "/manifest.json";
+  make_later(manifest);
+  const Error error = refusal(options());
+  EXPECT_EQ(error.code(), ErrorCode::kBadData);
+  EXPECT_EQ(error.what(), manifest +
+                              ": was written by a newer rota, in format 2, and this rota reads "
+                              "formats up to 1: use the newer rota, or move this checkpoint away, "
+                              "and the run goes on from an older one");
+  CheckpointOptions branch = options();
+  branch.folder = folder_.path() / "branch";
+  branch.from = path_of(2);
+  const Error of_branch = refusal(branch);
+  EXPECT_EQ(of_branch.code(), ErrorCode::kBadData);
+  EXPECT_THAT(of_branch.what(), HasSubstr("use the newer rota, or resume from another checkpoint"));
+}
+
+TEST_F(CheckpointerRefuses, AnotherSeedAndSaysWhatToDo) {
+  save_two();
+  ToyRun other;
+  other.seed = "7";
+  const std::string sides = "it has seed 1, but this training run has seed 7; ";
+  const Error of_own = refusal(options(), other);
+  EXPECT_EQ(of_own.code(), ErrorCode::kMismatch);
+  EXPECT_THAT(of_own.what(), HasSubstr(sides + "choose another folder for this run"));
+  CheckpointOptions branch = options();
+  branch.folder = folder_.path() / "branch";
+  branch.from = path_of(2);
+  const Error of_branch = refusal(branch, other);
+  EXPECT_EQ(of_branch.code(), ErrorCode::kMismatch);
+  EXPECT_THAT(of_branch.what(), HasSubstr(sides + "set resume to 'parameters' to begin with its "
+                                                  "parameters alone"));
+  other.weights.resize(500);
+  EXPECT_THAT(refusal(branch, other).what(), HasSubstr(sides + "name another checkpoint in `from`"))
+      << "its parameters do not fit either";
+}
+
+}  // namespace
+}  // namespace rota
