@@ -135,22 +135,22 @@ TEST(DeviceRanks, CodeToTheBitsOfTheHost) {
 
 // A codec makes the bytes that cross the bus fewer by the same factor as those of the network.
 TEST(DeviceRanks, MoveOnlyCodedBytesAcrossTheBus) {
-  constexpr std::size_t kCount = 300'007;
+  constexpr std::size_t kValueCount = 300'007;
   FakeDevice fake;
   const auto crossing = [&](Codec codec) {
     const std::size_t before = fake.bytes_across_the_bus();
-    values_after<float>(fake, true, kCount, "ring", [&](Communicator& comm, Values values) {
+    values_after<float>(fake, true, kValueCount, "ring", [&](Communicator& comm, Values values) {
       comm.all_reduce(values, Reduction(ReduceOp::kSum).by(codec));
     });
     return fake.bytes_across_the_bus() - before;
   };
-  const std::size_t bytes = kCount * sizeof(float);
+  const std::size_t bytes = kValueCount * sizeof(float);
   const std::size_t plain = crossing(Codec::kIdentity);
   EXPECT_GT(plain, 2 * bytes);  // Two ranks use a device.
   for (const Codec codec : {Codec::kBfloat16, Codec::kInt8, Codec::kInt8Stochastic, Codec::kTopK}) {
     const std::size_t coded = crossing(codec);
     EXPECT_GT(coded, 0U);
-    EXPECT_LE(coded, plain * kernels::coded_bytes(codec, kCount) / bytes) << to_string(codec);
+    EXPECT_LE(coded, plain * kernels::coded_bytes(codec, kValueCount) / bytes) << to_string(codec);
   }
   EXPECT_EQ(fake.crime(), "");
 }
