@@ -192,6 +192,10 @@ is_final "a wrong access" wild
 mostly_good
 add unmapped "$once kill -BUS \$\$ || true"
 is_final "an access of unmapped memory" unmapped
+mostly_good
+add shy "$once exit 1 || "'printf "f.cpp:3: Skipped\nno tmpfs can be mounted here\n\n[  SKIPPED ] Moon.Sets (0 ms)\n"' \
+  SKIP_REGULAR_EXPRESSION SKIPPED
+is_final "a test that is skipped when it is tried again" shy
 for label in proof sim style; do
   mostly_good
   add timeless "$once { echo timed out after 2 s; exit 1; } || true" LABELS "$label;long"
