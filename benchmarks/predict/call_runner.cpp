@@ -53,7 +53,8 @@ void CallRunner::simulate_from(const Call& call, Clock& clock) {
   const std::size_t simulated_ranks = clock.ranks.size();
   if (simulated_ranks < model_.hosts.size()) {
     const PlannedCall& equal = planned(with_equal_chunks(model_, call), simulated_ranks);
-    return simulate(with_equal_work(model_, call), equal, clock);
+    return has_gaps(model_, call) ? simulate(with_equal_work(model_, call), equal, clock)
+                                  : simulate(model_, equal, clock);
   }
   if (call.algorithm != collectives::Algorithm::kShared) {
     return simulate(model_, planned(call, simulated_ranks), clock);

@@ -108,14 +108,15 @@ Call with_equal_chunks(const WorldModel& model, const Call& call) {
   return equal;
 }
 
+bool has_gaps(const WorldModel& model, const Call& call) {
+  return call.algorithm == collectives::Algorithm::kDirect &&
+         chunk_count(model, call) < model.hosts.size();
+}
+
 WorldModel with_equal_work(const WorldModel& model, const Call& call) {
-  WorldModel equal = model;
-  const std::size_t chunks = chunk_count(model, call);
-  if (call.algorithm != collectives::Algorithm::kDirect || chunks >= model.hosts.size()) {
-    return equal;
-  }
   const auto n = static_cast<double>(model.hosts.size());
-  const auto k = static_cast<double>(chunks);
+  const auto k = static_cast<double>(chunk_count(model, call));
+  WorldModel equal = model;
   equal.between_hosts.busy_seconds *= (2 * n + 3 * k - 4) / (4 * (n - 1));
   equal.between_hosts.seconds_per_byte *= (2 * n + k - 3) / (2 * (n - 1));
   return equal;

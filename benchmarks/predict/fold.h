@@ -27,9 +27,12 @@ void require_alike(const WorldModel& model, const Call& call);
 // the mean.
 Call with_equal_chunks(const WorldModel& model, const Call& call);
 
-// Returns the model in which the ranks of a fold run `call`. It differs from `model` if only the
-// first k of n ranks have a chunk of a direct plan. The end of the call then waits for other
-// numbers of messages than in the fold. So the messages of the fold cost more or less:
+// Tells if `call` is a direct plan in which some ranks have no chunk.
+bool has_gaps(const WorldModel& model, const Call& call);
+
+// Returns the model in which the ranks of a fold run a `call` that has gaps: only the first k of n
+// ranks have a chunk. The end of the call then waits for other numbers of messages than in the
+// fold. So the messages of the fold cost more or less:
 // - A rank with a chunk sends k - 1 values and receives n - 1. Then it sends n - 1 sums, and
 //   receives k - 1. At the end, the last rank receives all k sums at once. In the fold, a rank
 //   sends and receives 4 (n - 1) messages.
