@@ -33,6 +33,14 @@ WorldModel of_bytes_alone(const WorldModel& costs) {
   return bytes;
 }
 
+// Returns the transport that a calibration for this prediction is of. One over shm+tcp has measured
+// the costs within a host, too.
+std::string calibrated_transport(const PredictArguments& arguments,
+                                 const Calibration& calibration) {
+  const bool has_both = calibration.transport == "shm+tcp" && arguments.transport == "shm";
+  return arguments.chooses_transport && has_both ? calibration.transport : arguments.transport;
+}
+
 }  // namespace
 
 void require_network(const WorldShape& shape, const WorldModel& costs) {
@@ -47,7 +55,8 @@ WorldModel costs_of(const PredictArguments& arguments,
                     const std::optional<Calibration>& calibration) {
   WorldModel costs;
   if (calibration) {
-    require_same(arguments.calibration, *calibration, arguments.machine, arguments.transport);
+    require_same(arguments.calibration, *calibration, arguments.machine,
+                 calibrated_transport(arguments, *calibration));
     costs = calibration->costs;
     const Codec codec = arguments.step.codec;
     const auto known = calibration->codecs.find(codec);
