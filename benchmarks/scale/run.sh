@@ -134,8 +134,10 @@ measure_predictions() {
   for hosts in 512 10000; do
     for ((round = 0; round < rounds; ++round)); do
       timeout $limit "$bin/rota-bench" predict --workload resnet-101 --hosts $hosts --plan ring \
-        --rate 100G --latency 20us --cost --json | sed -n "$cost_to_rows" | note "predict-$hosts" ||
-        left_out+=" Predicting training on $hosts hosts failed, or took more than $limit s."
+        --rate 100G --latency 20us --cost --json | sed -n "$cost_to_rows" |
+        note "predict-$hosts" && continue
+      left_out+=" Predicting training on $hosts hosts failed, or took more than $limit s."
+      break
     done
   done
 }
