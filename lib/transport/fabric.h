@@ -58,8 +58,8 @@ class Fabric {
   virtual ~Fabric() = default;
 
   // Returns the tickets of this process's ranks, in order. A rank that others connect to listens at
-  // the host of `address`. Throws Error kNoMemory; kSystem, also if the shape demands a port of the
-  // range and none is free.
+  // the host of `address`. Throws Error kNoMemory, and kSystem. It is kSystem, too, if the shape
+  // demands a port of the range and none is free.
   virtual std::vector<Ticket> issue(const std::string& address) = 0;
 
   // Connects this process's ranks, and returns their transports, in order. The index of `tickets`
