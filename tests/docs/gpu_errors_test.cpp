@@ -28,6 +28,7 @@ namespace rota {
 namespace {
 
 using testing::expect_quoted;
+using testing::FakeCall;
 using testing::FakeDevice;
 
 constexpr ErrorCode kOtherCode = ErrorCode::kClosed;  // No call here throws it.
@@ -100,7 +101,7 @@ TEST(ErrorsPageOnGpus, QuotesAFault) {
   expect_quoted(failure_of([] { allocate_device(64); }), ErrorCode::kSystem);
 }
 
-// Rank 1 comes late, so that rank 0 is the first whose deadline passes.
+// Rank 1 comes when rank 0 waits for its device, so that rank 0 is the first whose deadline passes.
 TEST(ErrorsPageOnGpus, QuotesADeviceThatStandsStill) {
   FakeDevice fake;
   auto world = ring_of(2, std::chrono::milliseconds(500));
@@ -108,6 +109,10 @@ TEST(ErrorsPageOnGpus, QuotesADeviceThatStandsStill) {
   testing::on_every_rank(world, [&](Communicator& comm) {
     std::vector<float> here(300'000, 1.0F);
     if (comm.rank() == 1) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (fake.count(FakeCall::kCopy) == 0 && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       EXPECT_TRUE(testing::error_of([&] { comm.all_reduce(here, ReduceOp::kSum); }));
       return;
