@@ -31,6 +31,7 @@ class ByHandHostsTest : public ::testing::Test {
     Command command{.arguments = {test_path("by_hand_rank"), std::to_string(rank), key},
                     .environment = {"ROUNDS=" + rounds}};
     if (!gathered_.empty()) command.environment.push_back("GATHERED=" + gathered_);
+    command.environment.insert(command.environment.end(), variables_.begin(), variables_.end());
     for (std::size_t host = 0; host < network_->host_count(); ++host) {
       command.arguments.push_back(network_->address(host) + ":7001");
     }
@@ -47,6 +48,7 @@ class ByHandHostsTest : public ::testing::Test {
 
   std::unique_ptr<Network> network_;
   std::string gathered_;
+  std::vector<std::string> variables_;
 };
 
 TEST_F(ByHandHostsTest, RanksMeetAcrossHosts) {
@@ -65,6 +67,23 @@ TEST_F(ByHandHostsTest, ARankThatIsKilledIsNamedByTheOthers) {
     const Result result = ranks[rank]->wait();
     EXPECT_EQ(result.exit_code, 3);
     EXPECT_THAT(result.err, HasSubstr("rank 1 (10.77.0.2)"));
+  }
+}
+
+// Method: the range has no port but its first, at which no group listens. Ranks 0 and 1 make a pair
+// of two hosts. Rank 2 is alone, and may learn of their failure or not.
+TEST_F(ByHandHostsTest, AGroupOfTwoHostsIsRefusedWithoutAFreePortOfTheRange) {
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{}, std::vector<std::string>{"HOST=alike"}}) {
+    variables_ = {"ROTA_PORTS=7700-7700"};
+    variables_.insert(variables_.end(), names.begin(), names.end());
+    const auto ranks = start_all("1");
+    for (const std::size_t rank : {0, 1}) {
+      const Result result = ranks[rank]->wait();
+      EXPECT_EQ(result.exit_code, 3) << names.size() << " names, rank " << rank;
+      EXPECT_THAT(result.err, HasSubstr("none of the ports 7700 to 7700 (ROTA_PORTS) of 10.77.0."));
+    }
+    EXPECT_TRUE(ranks[2]->wait().was_in_time);
   }
 }
 
