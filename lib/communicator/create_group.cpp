@@ -107,8 +107,8 @@ class GroupCreation {
   const Group& old() const { return parent_.group(); }
 
   // Returns the host in the address of rank `rank` of the parent, or an empty text if the rank has
-  // no address. A firewall sees this address. Names of hosts do not do: two machines may have the
-  // same name. Loopback is one host, however it is written.
+  // no address. A firewall sees this address, and two machines may have the same name. Loopback is
+  // one host, however it is written.
   std::string host_of(std::size_t rank) const {
     const std::string& address = old().table.rows[rank].address;
     if (address.empty()) return {};
