@@ -162,6 +162,36 @@ TEST_F(ByHandHostsTest, RanksOfOneMachineMeetAcrossContainersWithAKey) {
   std::filesystem::remove(key_file);
 }
 
+// The same with a launcher that has a store, through which rank 1 learns the address of rank 0.
+// Method: rank 1 enters the network of the other host before it starts the program.
+TEST_F(ByHandHostsTest, RanksOfOneMachineMeetAcrossContainersThroughAStoreWithAKey) {
+  const std::string mpiexec = "/usr/bin/mpiexec.mpich";
+  if (!std::filesystem::exists(mpiexec)) GTEST_SKIP() << "mpich is not installed";
+  const std::string key_file = ::testing::TempDir() + "store_key_" + std::to_string(::getpid());
+  std::ofstream(key_file) << kKey;
+  std::filesystem::permissions(key_file, std::filesystem::perms::owner_read);
+  const std::string program = test_path("environment_rank") + " transport";
+  const std::string script = "[ $PMI_RANK = 0 ] || exec " + network_->command_prefix(1) + " " +
+                             program + "; exec " + program;
+  const auto run_both = [&](std::vector<std::string> environment) {
+    environment.emplace_back("HOME=/nonexistent");
+    return run(
+        network_->on(0, {.arguments = {mpiexec, "-localhost", network_->address(0), "-hosts",
+                                       network_->address(0), "-np", "2", "/bin/sh", "-c", script},
+                         .environment = std::move(environment)}));
+  };
+  const Result without = run_both({"ROTA_KEY_FILE=", "JOIN_SECONDS=2"});
+  EXPECT_NE(without.exit_code, 0);
+  EXPECT_THAT(without.err, HasSubstr("set ROTA_KEY_FILE for all of them to a file of 32 random "
+                                     "bytes or more; then they meet over TCP"));
+  const Result with = run_both({"ROTA_KEY_FILE=" + key_file});
+  EXPECT_EQ(with.exit_code, 0) << with.err;
+  for (const std::string rank : {"0", "1"}) {
+    EXPECT_THAT(with.out, HasSubstr("rank " + rank + " of 2 by PMI over tcp: 3\n"));
+  }
+  std::filesystem::remove(key_file);
+}
+
 // MPICH's launcher starts two ranks on each of two hosts, and has a store. So the ranks need no key
 // and no address from a person. Ranks of one host share memory. Where ranks are dealt out in turn,
 // rank 1 calls rank 2, which is on rank 0's host.
