@@ -74,7 +74,7 @@ TEST_F(ByHandHostsTest, ARankThatIsKilledIsNamedByTheOthers) {
 // of two hosts. Rank 2 is alone, and may learn of their failure or not.
 TEST_F(ByHandHostsTest, AGroupOfTwoHostsIsRefusedWithoutAFreePortOfTheRange) {
   for (const std::vector<std::string>& names :
-       {std::vector<std::string>{}, std::vector<std::string>{"HOST=alike"}}) {
+       {std::vector<std::string>{}, std::vector<std::string>{"HOST_OF_ALL=alike"}}) {
     variables_ = {"ROTA_PORTS=7700-7700"};
     variables_.insert(variables_.end(), names.begin(), names.end());
     const auto ranks = start_all("1");
