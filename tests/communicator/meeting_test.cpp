@@ -16,6 +16,7 @@
 #include "communicator/by_hand.h"
 #include "communicator/by_hand_world.h"
 #include "os/listener.h"
+#include "rendezvous/table_text.h"
 #include "testing/own_ports.h"
 
 namespace rota {
