@@ -173,7 +173,8 @@ std::optional<int> Leader::gather() {
                          " (--join-timeout): " + followers_.registry().absent_text() +
                          " did not connect to " + setup_.host_plan.leader +
                          followers_.stranger_text() +
-                         absence_hint(setup_, followers_.registry().absent()));
+                         absence_hint(setup_, followers_.registry().absent()) +
+                         container_hint(setup_.host_plan));
     }
     if (now >= say_at) {
       complain("waiting at " + setup_.host_plan.leader + " for " +

@@ -29,6 +29,7 @@ struct Arrival {
   // Makes the transport between ranks that are connected already, and that share no memory. Empty:
   // the name of the transport says how it is made.
   std::function<std::unique_ptr<transport::Transport>()> make_transport{};
+  std::function<void()> on_all_here{};  // Called once all ranks have joined; may be empty.
   // The numeric addresses of the connection to rank 0: of this rank, and of rank 0. Both are empty
   // on rank 0.
   std::string own_host{};

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/transports.h"
+#include "cluster/host_names.h"
 #include "communicator/blame.h"
 #include "os/address.h"
 #include "os/host.h"
@@ -61,10 +62,11 @@ class GroupCreation {
         name_(std::move(name)),
         deadline_(deadline) {
     shape_.ports = parent.group().ports;
+    const std::string first_host = host_of(parent_ranks_.front());
     for (std::size_t rank = 0; rank < parent_ranks_.size(); ++rank) {
       if (parent_ranks_[rank] == parent_.group().rank) shape_.own.push_back(rank);
       shape_.domains.push_back(parent_.group().domains[parent_ranks_[rank]]);
-      if (host_of(rank) != host_of(0)) shape_.is_between_hosts = true;
+      if (host_of(parent_ranks_[rank]) != first_host) shape_.is_between_hosts = true;
     }
   }
 
@@ -104,9 +106,14 @@ class GroupCreation {
 
   const Group& old() const { return parent_.group(); }
 
-  // `rank` is a rank of the created group.
-  const std::string& host_of(std::size_t rank) const {
-    return old().table.rows[parent_ranks_[rank]].host;
+  // Returns the host in the address of rank `rank` of the parent, or an empty text if the rank has
+  // no address. A firewall sees this address, and two machines may have the same name. Loopback is
+  // one host, however it is written.
+  std::string host_of(std::size_t rank) const {
+    const std::string& address = old().table.rows[rank].address;
+    if (address.empty()) return {};
+    const std::string host = cluster::to_compare(os::split_address(address).host);
+    return cluster::is_loopback(host) ? os::kLoopback : host;
   }
 
   // Returns the address of rank `rank` of the parent, with port `port`. The user or the launcher

@@ -255,6 +255,7 @@ Group enter(Arrival arrival, const RankTable* table, const CommunicatorOptions& 
     if (is_over_mpi) transport::mpi::open_library(options.mpi_library);
     if (asks_for_nccl(options)) require_nccl(group);
     agree_on_options(group, arrival.client, options, deadline);
+    if (arrival.on_all_here) arrival.on_all_here();
     const bool has_transport = arrival.make_transport != nullptr;
     if (table) {
       compare_tables(group.rank, *table, group.table);
@@ -294,8 +295,8 @@ Error with_hint(const Error& error, const std::string& hint) {
   return blamed ? Error(error.code(), text, *blamed) : Error(error.code(), text);
 }
 
-// Returns hints after a timeout. A rank that has waited for the store of the launcher blames no
-// other rank.
+// Returns hints after a timeout of a rank that has waited for absent ranks. A rank that has waited
+// for the store of the launcher blames no other rank.
 std::string hint_for(const Error& timeout, const JobByHand& job, const RankTable& table) {
   std::string hint;
   if (table.source == cluster::kSlurmStep) {
@@ -307,7 +308,9 @@ std::string hint_for(const Error& timeout, const JobByHand& job, const RankTable
     hint +=
         "; the ranks meet at a local name, which no other container reaches: if they are in "
         "several containers, set ROTA_KEY_FILE for all of them to a file of 32 random bytes or "
-        "more, and MASTER_ADDR to the address of rank 0; then they use TCP";
+        "more";
+    if (!is_store(job.meeting)) hint += ", and MASTER_ADDR to the address of rank 0";
+    hint += "; then they meet over TCP";
   }
   return hint;
 }
@@ -316,10 +319,13 @@ Group join_by_hand(const CommunicatorOptions& options, base::TimePoint deadline)
   const RankTable table = complete_table(*options.by_hand);
   if (table.rows.size() == 1) return world_of_one(table, options);
   if (meet_through_store(*options.by_hand)) require_first_time();
+  bool are_all_here = false;
   try {
-    return enter(arrive_by_hand(options, table, deadline), &table, options, deadline);
+    Arrival arrival = arrive_by_hand(options, table, deadline);
+    arrival.on_all_here = [&] { are_all_here = true; };
+    return enter(std::move(arrival), &table, options, deadline);
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::kTimeout) throw;
+    if (error.code() != ErrorCode::kTimeout || are_all_here) throw;
     throw with_hint(error, hint_for(error, *options.by_hand, table));
   }
 }

@@ -107,6 +107,23 @@ TEST(ByHand, CommunicatorsSplitAndThreadsHaveTheirOwn) {
   for (std::thread& process : processes) process.join();
 }
 
+// Method: the range has no port but its first, at which no group listens. In a group of one host,
+// the system picks the ports.
+TEST(ByHand, TwoNamesOfLoopbackAreOneHost) {
+  auto addresses = testing::free_addresses(2);
+  addresses[0] = "localhost" + addresses[0].substr(addresses[0].rfind(':'));
+  std::vector<CommunicatorOptions> ranks = {options_for(0, addresses), options_for(1, addresses)};
+  for (CommunicatorOptions& options : ranks) {
+    options.by_hand->table.transport = "tcp";
+    options.ports = "7700-7700";
+  }
+  expect_no_errors(run_ranks(ranks, [](Communicator& comm) {
+    EXPECT_NE(comm.rank_table().rows[0].host, comm.rank_table().rows[1].host);
+    Communicator all = comm.split(0);
+    sum_of_ranks(all);
+  }));
+}
+
 std::vector<CommunicatorOptions> two_ranks(bool first_encrypts, bool second_encrypts) {
   const auto addresses = testing::free_addresses(2);
   std::vector<CommunicatorOptions> ranks = {options_for(0, addresses, kKey),

@@ -5,13 +5,18 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <rota/communicator.h>
 
+#include "base/time.h"
+#include "communicator/by_hand.h"
 #include "communicator/by_hand_world.h"
 #include "os/listener.h"
+#include "rendezvous/table_text.h"
 #include "testing/own_ports.h"
 
 namespace rota {
@@ -20,6 +25,7 @@ namespace {
 using std::chrono::seconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Meeting, RanksUseTcpWhereTheyAreToldTo) {
   const auto addresses = testing::free_addresses(3);
@@ -108,6 +114,26 @@ TEST(Meeting, RanksListenAtThePortsThatAreGiven) {
                                                            "127.0.0.1:" + own.port(4)));
     sum_of_ranks(comm);
   }));
+}
+
+// Method: rank 1 joins, and then does nothing more.
+TEST(Meeting, RanksGetNoHintAboutContainersOnceAllHaveJoined) {
+  const std::string meeting = "@rota-joined-" + std::to_string(::getpid()) + ":0";
+  const auto deadline = base::Clock::now() + seconds(20);
+  std::optional<Error> error;
+  std::jthread first([&] {
+    CommunicatorOptions options = options_to_meet(0, 2, meeting);
+    options.join_timeout = seconds(3);
+    error = run_rank(options, sum_of_ranks);
+  });
+  const CommunicatorOptions options = options_to_meet(1, 2, meeting);
+  const RankTable table = complete_table(*options.by_hand);
+  Arrival second = arrive_by_hand(options, table, deadline);
+  (void)second.client.join(deadline, rendezvous::encode_table(table, {}));
+  second.client.barrier("arrived", seconds(20));
+  first.join();
+  expect_error(error, ErrorCode::kTimeout,
+               AllOf(HasSubstr("1 of 2 ranks is absent: rank 1"), Not(HasSubstr("local name"))));
 }
 
 TEST(Meeting, RanksThatMeetNeedAKeyBetweenHosts) {

@@ -31,6 +31,7 @@ class ByHandHostsTest : public ::testing::Test {
     Command command{.arguments = {test_path("by_hand_rank"), std::to_string(rank), key},
                     .environment = {"ROUNDS=" + rounds}};
     if (!gathered_.empty()) command.environment.push_back("GATHERED=" + gathered_);
+    command.environment.insert(command.environment.end(), variables_.begin(), variables_.end());
     for (std::size_t host = 0; host < network_->host_count(); ++host) {
       command.arguments.push_back(network_->address(host) + ":7001");
     }
@@ -47,6 +48,7 @@ class ByHandHostsTest : public ::testing::Test {
 
   std::unique_ptr<Network> network_;
   std::string gathered_;
+  std::vector<std::string> variables_;
 };
 
 TEST_F(ByHandHostsTest, RanksMeetAcrossHosts) {
@@ -65,6 +67,23 @@ TEST_F(ByHandHostsTest, ARankThatIsKilledIsNamedByTheOthers) {
     const Result result = ranks[rank]->wait();
     EXPECT_EQ(result.exit_code, 3);
     EXPECT_THAT(result.err, HasSubstr("rank 1 (10.77.0.2)"));
+  }
+}
+
+// Method: the range has no port but its first, at which no group listens. Ranks 0 and 1 make a pair
+// of two hosts. Rank 2 is alone, and may learn of their failure or not.
+TEST_F(ByHandHostsTest, AGroupOfTwoHostsIsRefusedWithoutAFreePortOfTheRange) {
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{}, std::vector<std::string>{"HOST_OF_ALL=alike"}}) {
+    variables_ = {"ROTA_PORTS=7700-7700"};
+    variables_.insert(variables_.end(), names.begin(), names.end());
+    const auto ranks = start_all("1");
+    for (const std::size_t rank : {0, 1}) {
+      const Result result = ranks[rank]->wait();
+      EXPECT_EQ(result.exit_code, 3) << names.size() << " names, rank " << rank;
+      EXPECT_THAT(result.err, HasSubstr("none of the ports 7700 to 7700 (ROTA_PORTS) of 10.77.0."));
+    }
+    EXPECT_TRUE(ranks[2]->wait().was_in_time);
   }
 }
 
@@ -139,6 +158,36 @@ TEST_F(ByHandHostsTest, RanksOfOneMachineMeetAcrossContainersWithAKey) {
   for (const Result& result : run_both({"ROTA_KEY_FILE=" + key_file})) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr("of 2 by torchrun over tcp: 3\n"));
+  }
+  std::filesystem::remove(key_file);
+}
+
+// The same with a launcher that has a store, through which rank 1 learns the address of rank 0.
+// Method: rank 1 enters the network of the other host before it starts the program.
+TEST_F(ByHandHostsTest, RanksOfOneMachineMeetAcrossContainersThroughAStoreWithAKey) {
+  const std::string mpiexec = "/usr/bin/mpiexec.mpich";
+  if (!std::filesystem::exists(mpiexec)) GTEST_SKIP() << "mpich is not installed";
+  const std::string key_file = ::testing::TempDir() + "store_key_" + std::to_string(::getpid());
+  std::ofstream(key_file) << kKey;
+  std::filesystem::permissions(key_file, std::filesystem::perms::owner_read);
+  const std::string program = test_path("environment_rank") + " transport";
+  const std::string script = "[ $PMI_RANK = 0 ] || exec " + network_->command_prefix(1) + " " +
+                             program + "; exec " + program;
+  const auto run_both = [&](std::vector<std::string> environment) {
+    environment.emplace_back("HOME=/nonexistent");
+    return run(
+        network_->on(0, {.arguments = {mpiexec, "-localhost", network_->address(0), "-hosts",
+                                       network_->address(0), "-np", "2", "/bin/sh", "-c", script},
+                         .environment = std::move(environment)}));
+  };
+  const Result without = run_both({"ROTA_KEY_FILE=", "JOIN_SECONDS=2"});
+  EXPECT_NE(without.exit_code, 0);
+  EXPECT_THAT(without.err, HasSubstr("set ROTA_KEY_FILE for all of them to a file of 32 random "
+                                     "bytes or more; then they meet over TCP"));
+  const Result with = run_both({"ROTA_KEY_FILE=" + key_file});
+  EXPECT_EQ(with.exit_code, 0) << with.err;
+  for (const std::string rank : {"0", "1"}) {
+    EXPECT_THAT(with.out, HasSubstr("rank " + rank + " of 2 by PMI over tcp: 3\n"));
   }
   std::filesystem::remove(key_file);
 }

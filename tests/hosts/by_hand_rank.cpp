@@ -1,6 +1,7 @@
 // A rank started by hand: by_hand_rank RANK KEY ADDRESS...
 // It repeats an all-reduce for `ROUNDS` rounds of 10 ms, and prints the sum. Then it gathers
-// `GATHERED` values of each rank, if that variable is set.
+// `GATHERED` values of each rank, if that variable is set. Otherwise the ranks make pairs. With
+// `HOST_OF_ALL`, the hosts of all ranks have this name.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,9 @@ int main(int argc, char** argv) {
   options.by_hand = {.table = rota::table_of(std::vector<std::string>(argv + 3, argv + argc)),
                      .rank = std::strtoul(argv[1], nullptr, 10),
                      .key = argv[2]};
+  if (const char* host = std::getenv("HOST_OF_ALL")) {
+    for (rota::RankRow& row : options.by_hand->table.rows) row.host = host;
+  }
   options.deadline = std::chrono::seconds(std::getenv("GATHERED") ? 60 : 2);
   try {
     rota::Communicator comm(options);

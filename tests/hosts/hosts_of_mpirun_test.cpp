@@ -142,6 +142,7 @@ TEST_F(HostsOfMpirunInMpi, MeetAtThePortsThatAreGiven) {
   const Result result = train(one_port);
   EXPECT_TRUE(result.was_in_time) << result.err;
   EXPECT_NE(result.exit_code, 0) << result.out;
+  EXPECT_THAT(result.out, Not(HasSubstr(R"("event":"done")")));
   other.socket.reset();
   expect_trained(train(one_port));
 }

@@ -196,7 +196,24 @@ TEST_F(OneMachineOfMpirun, WaitsForATaskThatIsNoRotarunUntilTheDeadline) {
   EXPECT_EQ(first.out + second.out, "");
 }
 
-// In a shell of srun --pty, each rotarun is task 0, and the other tasks are shells.
+// A job whose tasks start slowly would repeat this hint every five seconds.
+TEST_F(OneMachine, HasItsHintAboutContainersOnlyInTheErrorThatEndsTheWait) {
+  const std::vector<std::string> arguments = {"--join-timeout", "7", "echo", "started"};
+  const auto first = start(0, 2, arguments, own_port(2));
+  const auto second = start(1, 2, arguments, own_port(3));
+  for (const auto& task : {first.get(), second.get()}) {
+    const Result result = task->wait();
+    EXPECT_EQ(result.exit_code, 200) << result.err;
+    const std::size_t waiting = result.err.find("rotarun: waiting ");
+    ASSERT_NE(waiting, std::string::npos) << result.err;
+    const std::size_t end = result.err.find('\n', waiting);
+    EXPECT_THAT(result.err.substr(waiting, end - waiting), Not(HasSubstr("containers")));
+    EXPECT_THAT(result.err.substr(end), HasSubstr("if they are in several containers"));
+  }
+}
+
+// In a shell of srun --pty, each rotarun is task 0, and the other tasks are shells. All tasks are
+// on one node, so they may also be in containers.
 TEST_F(OneMachine, SaysThatTheOtherTasksOfAStepAreAwaited) {
   testing::Command command = rotarun({"--join-timeout", "0.3", "echo", "started"});
   command.environment = environment_;
@@ -210,7 +227,8 @@ TEST_F(OneMachine, SaysThatTheOtherTasksOfAStepAreAwaited) {
   EXPECT_EQ(result.out, "");
   EXPECT_THAT(result.err, HasSubstr("; the hosts are the tasks of Slurm step " + own_port() +
                                     ".0, and each of them must run rotarun: in a shell of srun "
-                                    "--pty, give --this-host for a job of this host alone"));
+                                    "--pty, give --this-host for a job of this host alone; the "
+                                    "rotaruns meet at a local name"));
   command.arguments.insert(command.arguments.begin() + 1, "--this-host");
   EXPECT_EQ(run(command).exit_code, 0);
 }

@@ -33,9 +33,8 @@ class WithoutProc : public Launched {
 #if defined(ROTA_IS_SANITIZED)
     GTEST_SKIP() << "a sanitizer needs /proc itself";
 #endif
-    if (run(without_proc({.arguments = {"/bin/true"}})).exit_code != 0) {
-      GTEST_SKIP() << "no tmpfs can be mounted here";
-    }
+    const Result tried = run(without_proc({.arguments = {"/bin/true"}}));
+    if (tried.exit_code != 0) GTEST_SKIP() << "no tmpfs can be mounted here: " << tried.err;
   }
 
   static testing::Command hidden(const std::string& last_words,

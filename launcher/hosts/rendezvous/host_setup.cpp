@@ -95,8 +95,7 @@ Hello make_hello(const HostPlan& host_plan, const Options& options, const Facts&
 
 std::string absence_hint(const HostSetup& setup, const std::vector<std::size_t>& absent) {
   std::string of_step = step_hint(setup.host_plan.cluster.source, setup.context.environment);
-  if (!of_step.empty()) return of_step;
-  if (setup.host_plan.is_local) return kInContainers;
+  if (!of_step.empty() || setup.host_plan.is_local) return of_step;
   const PodFacts pod = read_pod_facts(setup.context.environment);
   const auto& hosts = setup.host_plan.cluster.hosts;
   std::vector<std::string> names;
@@ -110,10 +109,14 @@ std::string absence_hint(const HostSetup& setup, const std::vector<std::size_t>&
 }
 
 std::string calling_hint(const HostSetup& setup, const std::string& why, base::Duration waited) {
-  if (setup.host_plan.is_local) return kInContainers;
+  if (setup.host_plan.is_local) return absence_hint(setup, {});
   if (!why.starts_with(names::kNoRecord)) return {};
   return absence_hint(setup, {parent_of(setup.host_plan, setup.host_plan.own_host)}) +
          record_hint(read_pod_facts(setup.context.environment), waited);
+}
+
+std::string container_hint(const HostPlan& host_plan) {
+  return host_plan.is_local ? kInContainers : "";
 }
 
 auth::Key key_of_job(const Options& options, const HostPlan& host_plan,

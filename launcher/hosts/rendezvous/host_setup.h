@@ -54,12 +54,13 @@ base::Duration join_timeout(const Options& options, const HostPlan& host_plan);
 std::size_t slots_here(const cluster::Specification& cluster, std::size_t own_host,
                        const Options& options, const Facts& facts);
 
-// Return texts to append to an error message. absence_hint() is for absent hosts; its text is empty
-// if the hosts do not meet at a local name, and are neither pods nor tasks of a Slurm step.
-// calling_hint() is for a parent that this host has not found after `waited`; `why` is the
-// obstacle.
+// Return texts to append to a message. absence_hint() is for absent hosts; its text is empty if the
+// hosts are neither pods nor tasks of a Slurm step. calling_hint() is for a parent that this host
+// has not found after `waited`; `why` is the obstacle. container_hint() is for the error that ends
+// a wait; its text is empty if the hosts do not meet at a local name.
 std::string absence_hint(const HostSetup& setup, const std::vector<std::size_t>& absent);
 std::string calling_hint(const HostSetup& setup, const std::string& why, base::Duration waited);
+std::string container_hint(const HostPlan& host_plan);
 
 // Returns the Hello by which this host introduces itself.
 Hello make_hello(const HostPlan& host_plan, const Options& options, const Facts& facts,

@@ -55,7 +55,8 @@ int give_up(const auth::Connector& call, const HostSetup& setup, base::Duration 
     return exit_code_for(answer->verdict);
   }
   complain(parent_text(host_plan) + " was not reached within " + base::to_text(waited) +
-           " (--join-timeout): " + obstacle_of(call) + calling_hint(setup, call.why(), waited));
+           " (--join-timeout): " + obstacle_of(call) + calling_hint(setup, call.why(), waited) +
+           container_hint(host_plan));
   return kExitIncomplete;
 }
 
