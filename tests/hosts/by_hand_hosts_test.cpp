@@ -162,7 +162,7 @@ TEST_F(ByHandHostsTest, RanksOfOneMachineMeetAcrossContainersWithAKey) {
   std::filesystem::remove(key_file);
 }
 
-// The same with a launcher that has a store, through which rank 1 learns the address of rank 0.
+// A launcher has a store, through which rank 1 learns the address of rank 0.
 // Method: rank 1 enters the network of the other host before it starts the program.
 TEST_F(ByHandHostsTest, RanksOfOneMachineMeetAcrossContainersThroughAStoreWithAKey) {
   const std::string mpiexec = "/usr/bin/mpiexec.mpich";
