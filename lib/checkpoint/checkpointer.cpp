@@ -332,8 +332,8 @@ class Checkpointer::Impl {
     if (outcome_.left.empty() || communicator_.rank() != 0) return true;
     std::fprintf(
         stderr,
-        "rota: the checkpoint of step %llu is saved, but an older one could not be removed: "
-        "%s; the next save tries again\n",
+        "rota: the checkpoint of step %llu is saved, but another one could not be set aside or "
+        "removed: %s; the next save tries again\n",
         static_cast<unsigned long long>(job_.manifest.step), outcome_.left.c_str());
     return true;
   }

@@ -93,9 +93,10 @@ void CheckpointFolder::set_aside(std::uint64_t step) const {
 }
 
 void CheckpointFolder::set_aside_after(std::uint64_t step) const {
-  for (const std::uint64_t later : steps()) {
-    if (later > step) set_aside(later);
-  }
+  std::vector<std::uint64_t> later = steps();
+  std::erase_if(later, [step](std::uint64_t there) { return there <= step; });
+  for (const std::uint64_t there : later) set_aside(there);
+  if (!later.empty()) os::sync_folder(path_);
 }
 
 // Deletes the first file only when the disk has the hidden name. Otherwise, after a loss of power,

@@ -50,8 +50,9 @@ class CheckpointFolder {
   // part of the checkpoint cannot be taken for a checkpoint. Throws Error kCannotWrite.
   void remove(std::uint64_t step) const;
 
-  // Sets aside each checkpoint later than `step`. A run that has saved `step` did not resume from
-  // them. If they stayed, the next start could take one of them. Throws Error kCannotWrite.
+  // Sets aside each checkpoint later than `step`, and returns when the disk has the new names. A
+  // run that has saved `step` did not resume from them. If they stayed, the next start could take
+  // one of them. Throws Error kCannotWrite.
   void set_aside_after(std::uint64_t step) const;
 
   // Of the checkpoints up to step `last`, removes all but the newest `keep` and the one of step

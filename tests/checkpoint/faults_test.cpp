@@ -357,10 +357,48 @@ TEST_F(Faults, OfARemovalAreNoFailureOfTheSave) {
   EXPECT_EQ(fault.countdown, 0);
   fault = {};
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              HasSubstr("step 2 is saved, but an older one could not be removed: "));
+              HasSubstr("step 2 is saved, but another one could not be set aside or removed: "));
   EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(2, 1));
   checkpointer.finish(3);
   EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(3));
+}
+
+// Step 9 is a checkpoint from which the run did not resume. The second rename in a save sets it
+// aside.
+TEST_F(Faults, OfASettingAsideLetOldCheckpointsBeRemoved) {
+  Communicator alone{CommunicatorOptions{}};
+  ToyRun run;
+  CheckpointOptions options;
+  options.folder = checkpoints_.path();
+  options.keep = 1;
+  options.asynchronous = false;
+  Checkpointer checkpointer(alone, options, run.visitor());
+  checkpointer.restore();
+  checkpointer.finish(1);
+  ASSERT_EQ(save(9), "");
+  ::testing::internal::CaptureStderr();
+  fault = {.call = "rename", .countdown = 2, .error = EIO};
+  checkpointer.finish(2);
+  EXPECT_EQ(fault.countdown, 0);
+  fault = {};
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("another one could not be set aside or removed: " + checkpoints_.path()));
+  EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(9, 2));
+  checkpointer.finish(3);
+  EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(3));
+}
+
+// After a loss of power, a checkpoint that is set aside must not have its old name again.
+TEST_F(Faults, OfTheDiskAfterASettingAsideAreTold) {
+  ASSERT_EQ(save(1), "");
+  ASSERT_EQ(save(2), "");
+  fault = {.call = "fsync", .countdown = 1, .error = EIO};
+  const auto error = error_of([&] { checkpoints_.set_aside_after(1); });
+  EXPECT_EQ(fault.countdown, 0) << "the names are synced";
+  fault = {};
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
+  EXPECT_NO_THROW(checkpoints_.set_aside_after(1));
 }
 
 // The save of the last step fails, and is then repeated.
