@@ -315,7 +315,6 @@ TEST_F(Faults, OfAWriteThatHangsAreToldAndEndTheRunInTime) {
   CheckpointOptions options;
   options.folder = checkpoints_.path();
   options.save_timeout = 200ms;
-  options.owner_wait = 0ms;
   options.most_failures = 2;
   {
     Checkpointer checkpointer(alone, options, run.visitor());
