@@ -62,7 +62,7 @@ std::vector<Agreement> noted_of(const Communicator& communicator) {
           {"codec seed", std::to_string(communicator.codec_seed()), StateFit::kNoted}};
 }
 
-// Of a noted fact, ranks compare the name alone.
+// Adds facts to those that ranks compare. Of a noted fact, they compare the name alone.
 training::Facts joined(training::Facts first, const std::vector<Agreement>& then) {
   for (const Agreement& fact : then) {
     first.emplace_back(fact.name, fact.fit == StateFit::kNoted ? "" : fact.value);

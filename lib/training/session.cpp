@@ -33,8 +33,8 @@ class Session::Impl final : public StepGuard {
     bool is_chiefs = false;
   };
 
-  // While a Checkpointer waits for another job, SIGTERM still ends the ranks at once: there is
-  // nothing to save yet, and the wait may be longer than rotarun's --grace.
+  // Lets SIGTERM end the ranks at once while a Checkpointer waits for another job. There is nothing
+  // to save yet, and the wait may be longer than rotarun's --grace.
   Impl(Communicator& communicator, const SessionOptions& options) : communicator_(communicator) {
     if (!options.checkpoints.folder.empty()) {
       checkpointer_.emplace(communicator, options.checkpoints,
