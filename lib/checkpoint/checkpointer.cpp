@@ -79,8 +79,8 @@ const CheckpointOptions& checked(const CheckpointOptions& options) {
   if (options.keep == 0) refuse("keep 0: expected at least 1 checkpoint");
   if (!(options.every_seconds >= 0)) refuse("every_seconds must be 0 or more");
   if (options.most_failures == 0) refuse("most_failures 0: expected 1 or more");
-  if (options.owner_wait >= options.save_timeout) {
-    refuse("owner_wait is " + base::to_text(options.owner_wait) +
+  if (options.owner_wait && *options.owner_wait >= options.save_timeout) {
+    refuse("owner_wait is " + base::to_text(*options.owner_wait) +
            ": expected less than save_timeout, which is " + base::to_text(options.save_timeout));
   }
   return options;
@@ -104,7 +104,7 @@ class Checkpointer::Impl {
         communicator_(communicator.split(0, communicator.rank(), {}, options.save_timeout)),
         writers_(checkpoint::writers_of(communicator_, options)),
         folder_(options.folder.string()),
-        claim_(communicator_, writers_, folder_, options.owner_wait),
+        claim_(communicator_, writers_, folder_, options.owner_wait_or_default()),
         saver_(communicator_, writers_, folder_, options.keep, claim_.owner()) {
     if (options.asynchronous) thread_.emplace();
   }
@@ -332,8 +332,8 @@ class Checkpointer::Impl {
     if (outcome_.left.empty() || communicator_.rank() != 0) return true;
     std::fprintf(
         stderr,
-        "rota: the checkpoint of step %llu is saved, but an older one could not be removed: "
-        "%s; the next save tries again\n",
+        "rota: the checkpoint of step %llu is saved, but another one could not be set aside or "
+        "removed: %s; the next save tries again\n",
         static_cast<unsigned long long>(job_.manifest.step), outcome_.left.c_str());
     return true;
   }

@@ -97,7 +97,7 @@ Claim::Claim(Communicator& communicator, const Writers& writers, const Checkpoin
       folder.create();
       owner_.emplace(folder.path(), run_, start_,
                      std::chrono::duration_cast<std::chrono::milliseconds>(patience));
-      folder.require_renames({.step = 0, .run = run_, .start = start_});
+      folder.require_renames(owner_->name().token);
       mine.token = to_text(owner_->name().token);
       mine.copies = copies_in(folder);
     });

@@ -40,17 +40,14 @@ std::string CheckpointFolder::path_of_hidden(const SaveName& save) const {
 
 void CheckpointFolder::create() const { os::make_folders(path_); }
 
-// The names are those of a save and of a removal, so sweep() deletes what a killed job leaves.
-void CheckpointFolder::require_renames(const SaveName& probe) const {
-  const std::string hidden = begin(probe);
-  const std::string renamed = inside(removed_name(probe.step));
-  os::remove_all(renamed);
+// Both names are those of saves, so sweep() deletes what a killed job leaves.
+void CheckpointFolder::require_renames(const RunId& token) const {
+  const std::string hidden = begin({.step = 0, .run = token, .start = 1});
+  const std::string renamed = path_of_hidden({.step = 0, .run = token, .start = 2});
   os::NewFile(hidden + "/" + kProbeName).close();
-  const std::string failure = failure_of([&] { os::rename(hidden, renamed); });
+  const std::string failure = failure_of([&] { os::require_rename(hidden, renamed); });
   os::remove_all(failure.empty() ? renamed : hidden);
-  if (!failure.empty()) {
-    throw Error(ErrorCode::kCannotWrite, failure + "; " + os::kRenamesNeeded);
-  }
+  if (!failure.empty()) throw Error(ErrorCode::kCannotWrite, failure);
   os::sync_folder(path_);
 }
 
@@ -93,9 +90,10 @@ void CheckpointFolder::set_aside(std::uint64_t step) const {
 }
 
 void CheckpointFolder::set_aside_after(std::uint64_t step) const {
-  for (const std::uint64_t later : steps()) {
-    if (later > step) set_aside(later);
-  }
+  std::vector<std::uint64_t> later = steps();
+  std::erase_if(later, [step](std::uint64_t there) { return there <= step; });
+  for (const std::uint64_t there : later) set_aside(there);
+  if (!later.empty()) os::sync_folder(path_);
 }
 
 // Deletes the first file only when the disk has the hidden name. Otherwise, after a loss of power,

@@ -24,9 +24,10 @@ class CheckpointFolder {
   void create() const;
 
   // Renames a hidden folder that has a file, and deletes it. Some file systems that are a view of
-  // an object store cannot do that, so each save would fail there. Requires that no save has the
-  // name `probe`. Throws Error kCannotWrite, whose text says what rota needs.
-  void require_renames(const SaveName& probe) const;
+  // an object store cannot do that, so each save would fail there. Requires that no run and no
+  // other caller has the `token`: where there are no locks, several jobs may call this at a time.
+  // Throws Error kCannotWrite. If folders cannot be renamed there, the text says what rota needs.
+  void require_renames(const RunId& token) const;
 
   // Returns the steps of the checkpoints, newest first, or an empty list if the folder is missing.
   // Does not check whether the checkpoints are whole. Throws Error kSystem if it cannot be read.
@@ -50,8 +51,9 @@ class CheckpointFolder {
   // part of the checkpoint cannot be taken for a checkpoint. Throws Error kCannotWrite.
   void remove(std::uint64_t step) const;
 
-  // Sets aside each checkpoint later than `step`. A run that has saved `step` did not resume from
-  // them. If they stayed, the next start could take one of them. Throws Error kCannotWrite.
+  // Sets aside each checkpoint later than `step`, and returns when the disk has the new names. A
+  // run that has saved `step` did not resume from them. If they stayed, the next start could take
+  // one of them. Throws Error kCannotWrite.
   void set_aside_after(std::uint64_t step) const;
 
   // Of the checkpoints up to step `last`, removes all but the newest `keep` and the one of step

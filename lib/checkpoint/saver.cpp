@@ -206,11 +206,13 @@ SaveOutcome Saver::save(const SaveJob& job, Snapshot& snapshot) {
                       .bytes = made.bytes,
                       .left = {}};
   if (outcome.failure.empty()) {
-    // The checkpoint is there, even if another one cannot be set aside or removed.
+    // The checkpoint is there, even if another one cannot be set aside or removed. If one cannot be
+    // set aside, old ones are removed all the same: otherwise they would fill the disk.
     outcome.left = on_chiefs(communicator_, writers_, [&] {
       const AtDisk at_disk(at_disk_since_);
-      folder_.set_aside_after(name.step);
+      const std::string failure = failure_of([&] { folder_.set_aside_after(name.step); });
       folder_.keep_newest(keep_, name.step, made.best);
+      if (!failure.empty()) throw Error(ErrorCode::kCannotWrite, failure);
     });
     return outcome;
   }

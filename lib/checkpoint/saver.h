@@ -33,7 +33,7 @@ struct SaveOutcome {
   std::string failure;  // Empty: the checkpoint is there.
   std::string path;     // In the folder of this rank's group.
   std::uint64_t bytes = 0;
-  std::string left;  // Why an older checkpoint could not be removed. Empty: all are.
+  std::string left;  // Why another one could not be set aside or removed. Or empty.
 };
 
 class Saver {

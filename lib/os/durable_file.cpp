@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
@@ -22,6 +23,17 @@
 
 namespace rota::os {
 namespace {
+
+constexpr const char* kRenamesNeeded =
+    "rota needs a file system that renames folders; name a folder on a local disk or on a volume "
+    "that all hosts mount";
+
+// Returns whether a file system says by this error that it renames no folders. A folder of another
+// user may give EPERM too.
+bool says_no_renames(int error) noexcept {
+  constexpr std::array kErrors = {ENOSYS, EOPNOTSUPP, EINVAL, EXDEV, EPERM};
+  return std::ranges::find(kErrors, error) != kErrors.end();
+}
 
 std::string folder_above(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
@@ -125,6 +137,15 @@ void rename(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) {
     throw_cannot_write(from, "renamed to " + to, errno);
   }
+}
+
+void require_rename(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) == 0) return;
+  const int reason = errno;
+  if (!says_no_renames(reason)) throw_cannot_write(from, "renamed to " + to, reason);
+  throw Error(ErrorCode::kCannotWrite, from + ": cannot be renamed to " + to + ": " +
+                                           std::generic_category().message(reason) + "; " +
+                                           kRenamesNeeded);
 }
 
 bool rename_to_free_name(const std::string& from, const std::string& to) {

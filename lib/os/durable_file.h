@@ -53,11 +53,6 @@ class NewFile {
 // Creates the folder `path`, whose parent must exist.
 void make_folder(const std::string& path);
 
-// What to do where a folder cannot be renamed. It ends a sentence of an error.
-inline constexpr const char* kRenamesNeeded =
-    "rota needs a file system that renames folders; name a folder on a local disk or on a volume "
-    "that all hosts mount";
-
 // Returns why `path` cannot be in a file system: it is an address such as "s3://bucket/run", and
 // not a relative path through a folder named "s3:". Returns an empty text for all other paths.
 std::string why_no_path(const std::string& path);
@@ -71,6 +66,10 @@ void sync_folder(const std::string& path);
 
 // Renames a file or a folder. A folder with contents at `to` is never replaced: that is an Error.
 void rename(const std::string& from, const std::string& to);
+
+// Does the same with a folder that this process has just made, to find out whether its file system
+// renames folders. If not, the text says what rota needs.
+void require_rename(const std::string& from, const std::string& to);
 
 // Renames a folder, unless anything has the name `to` already, even an empty folder: then returns
 // false. At every moment, `to` has the whole folder or is not there.

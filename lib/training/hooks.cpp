@@ -71,11 +71,14 @@ void EvaluatorsWord::begin(const BeginReport& report) {
   followed_->begin(report.run, taken_);
 }
 
-std::optional<SavedEvaluation> EvaluatorsWord::next() {
-  if (!followed_) return std::nullopt;
-  auto evaluation = followed_->next();
-  if (evaluation) ++taken_;
-  return evaluation;
+std::optional<SavedEvaluation> EvaluatorsWord::next(std::uint64_t steps) {
+  while (followed_) {
+    auto evaluation = followed_->next();
+    if (!evaluation) break;
+    ++taken_;
+    if (evaluation->step <= steps) return evaluation;
+  }
+  return std::nullopt;
 }
 
 void EvaluatorsWord::visit_state(StateVisitor& visitor, const std::string& name) {

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/number_text.h"
+#include "checkpoint/exchange.h"
 #include "training/agreement.h"
 #include "training/device_replica.h"
 #include "training/load_parameters.h"
@@ -54,9 +55,29 @@ std::vector<Agreement> facts_of(const ReplicaOptions& options, const std::string
   return facts;
 }
 
+// Returns what decides the bits of a run, although ranks need not agree on it. The plan decides the
+// order of sums, and the seed the rounding of codecs.
+std::vector<Agreement> noted_of(const Communicator& communicator) {
+  return {{"plan", std::string(communicator.plan()), StateFit::kNoted},
+          {"codec seed", std::to_string(communicator.codec_seed()), StateFit::kNoted}};
+}
+
+// Adds facts to those that ranks compare. Of a noted fact, they compare the name alone.
 training::Facts joined(training::Facts first, const std::vector<Agreement>& then) {
-  for (const Agreement& fact : then) first.emplace_back(fact.name, fact.value);
+  for (const Agreement& fact : then) {
+    first.emplace_back(fact.name, fact.fit == StateFit::kNoted ? "" : fact.value);
+  }
   return first;
+}
+
+// Gives each noted fact the value of rank 0. A state has one text of each fact, which is the same
+// on every rank: otherwise copies of a checkpoint on two hosts would differ. Collective.
+void note_rank_0(Communicator& communicator, std::vector<Agreement>& facts) {
+  for (Agreement& fact : facts) {
+    if (fact.fit == StateFit::kNoted) {
+      fact.value = checkpoint::text_of_rank_0(communicator, fact.value);
+    }
+  }
 }
 
 // Finds the memory of the pieces that an object visits.
@@ -101,7 +122,10 @@ ReplicaCore<T>::ReplicaCore(Communicator& communicator, std::span<const Paramete
       gradient_ready_([this](std::size_t parameter) {
         device_ ? device_->ready(parameter) : buckets_.ready(parameter);
       }) {
+  const std::vector<Agreement> noted = noted_of(communicator);
+  facts_.insert(facts_.end(), noted.begin(), noted.end());
   training::check_agreement(communicator, joined(training::facts_of(parameters), facts_));
+  note_rank_0(communicator, facts_);
   constexpr std::size_t kValuesAlignment = 64;
   std::span<T> rest(reinterpret_cast<T*>(memory_.bytes().data()),
                     memory_.bytes().size() / sizeof(T));
@@ -316,11 +340,6 @@ void ReplicaCore<T>::visit_state(StateVisitor& visitor) {
                      std::to_string(communicator_.world_size()) + " ranks");
   visitor.visit_fact({.name = "rank", .owner = StateOwner::kRank, .fit = StateFit::kLoose},
                      std::to_string(communicator_.rank()));
-  // The plan decides the order of sums, and the seed the rounding of codecs: both change bits.
-  // Ranks may have seeds of their own, so the seed is not in facts_, on which ranks agree.
-  visitor.visit_fact({.name = "plan", .fit = StateFit::kNoted}, std::string(communicator_.plan()));
-  visitor.visit_fact({.name = "codec seed", .fit = StateFit::kNoted},
-                     std::to_string(communicator_.codec_seed()));
   for (const auto& [name, value, fit] : facts_) {
     visitor.visit_fact({.name = name, .fit = fit}, value);
   }

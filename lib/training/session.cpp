@@ -33,11 +33,14 @@ class Session::Impl final : public StepGuard {
     bool is_chiefs = false;
   };
 
-  Impl(Communicator& communicator, const SessionOptions& options)
-      : communicator_(communicator), steps_(communicator) {
-    if (options.checkpoints.folder.empty()) return;
-    checkpointer_.emplace(communicator, options.checkpoints,
-                          [this](StateVisitor& visitor) { visit(visitor); });
+  // Lets SIGTERM end the ranks at once while a Checkpointer waits for another job. There is nothing
+  // to save yet, and the wait may be longer than rotarun's --grace.
+  Impl(Communicator& communicator, const SessionOptions& options) : communicator_(communicator) {
+    if (!options.checkpoints.folder.empty()) {
+      checkpointer_.emplace(communicator, options.checkpoints,
+                            [this](StateVisitor& visitor) { visit(visitor); });
+    }
+    steps_.emplace(communicator);
   }
 
   ~Impl() override {
@@ -76,7 +79,7 @@ class Session::Impl final : public StepGuard {
     require(has_restored_, "restore() comes before the first step");
     if (has_to_stop_) return false;
     telling_of_failure([&] {
-      is_interrupted_ = !steps_.begin();
+      is_interrupted_ = !steps_->begin();
       if (is_interrupted_ || !checkpointer_) return;
       checkpointer_->go_on();
       if (!has_guard_) checkpointer_->before_send(kAllBuckets);
@@ -205,7 +208,7 @@ class Session::Impl final : public StepGuard {
   }
 
   Communicator& communicator_;
-  AgreedSteps steps_;
+  std::optional<AgreedSteps> steps_;
   std::vector<Tracked> tracked_;
   std::vector<StateVisit> visits_;
   std::vector<AddedHook> hooks_;

@@ -24,23 +24,23 @@ class ItemVisitor : public StateVisitor {
   void visit_fact(const StatePiece& piece, const std::string& value) final {
     StateItem item{.kind = Kind::kFact, .owner = piece.owner, .name = piece.name};
     item.bytes = bytes_from(value.data(), value.size());
-    take(std::move(item), {});
+    take(std::move(item), {}, piece.fit);
   }
   void visit_counter(const StatePiece& piece, std::uint64_t& value) final {
     StateItem item{.kind = Kind::kCounter, .owner = piece.owner, .name = piece.name};
-    take(std::move(item), std::as_writable_bytes(std::span(&value, 1)));
+    take(std::move(item), std::as_writable_bytes(std::span(&value, 1)), piece.fit);
   }
   void visit_tensor(const StatePiece& piece, std::span<const std::size_t> shape,
                     Values values) final {
     StateItem item{.kind = Kind::kTensor, .owner = piece.owner, .name = piece.name};
     item.type = values.type();
     item.shape.assign(shape.begin(), shape.end());
-    take(std::move(item), {values.data(), values.bytes()});
+    take(std::move(item), {values.data(), values.bytes()}, piece.fit);
   }
 
  private:
-  // `memory` is the memory of the counter or of the elements.
-  virtual void take(StateItem item, std::span<std::byte> memory) = 0;
+  // `memory` is the memory of the counter or of the elements. `fit` is that of the piece.
+  virtual void take(StateItem item, std::span<std::byte> memory, StateFit fit) = 0;
 };
 
 class Copier final : public ItemVisitor {
@@ -50,7 +50,7 @@ class Copier final : public ItemVisitor {
   bool writes() const noexcept override { return false; }
 
  private:
-  void take(StateItem item, std::span<std::byte> memory) override {
+  void take(StateItem item, std::span<std::byte> memory, StateFit) override {
     if (item.kind != Kind::kFact) item.bytes.assign(memory.begin(), memory.end());
     state.items.push_back(std::move(item));
   }
@@ -86,21 +86,27 @@ class Comparer final : public ItemVisitor {
   }
 
  private:
-  void take(StateItem item, std::span<std::byte> memory) override {
+  void take(StateItem item, std::span<std::byte> memory, StateFit fit) override {
     if (!why_.empty()) return;
     const std::size_t bytes = item.kind == Kind::kFact ? item.bytes.size() : memory.size();
-    if (at_ < state_.items.size() && is_alike(state_.items[at_], item, bytes)) {
+    if (at_ < state_.items.size() && is_alike(state_.items[at_], item) &&
+        has_right_bytes(state_.items[at_], item, bytes, fit)) {
       ++at_;
     } else {
       refuse(text_of(item, bytes));
     }
   }
 
-  static bool is_alike(const StateItem& given, const StateItem& asked, std::size_t bytes) {
-    const bool is_same_text = asked.kind != Kind::kFact || given.bytes == asked.bytes;
+  static bool is_alike(const StateItem& given, const StateItem& asked) {
     return given.kind == asked.kind && given.owner == asked.owner && given.name == asked.name &&
-           given.type == asked.type && given.shape == asked.shape && given.bytes.size() == bytes &&
-           is_same_text;
+           given.type == asked.type && given.shape == asked.shape;
+  }
+
+  // Requires is_alike().
+  static bool has_right_bytes(const StateItem& given, const StateItem& asked, std::size_t bytes,
+                              StateFit fit) {
+    if (asked.kind != Kind::kFact) return given.bytes.size() == bytes;
+    return fit == StateFit::kNoted || given.bytes == asked.bytes;
   }
 
   void refuse(const std::string& asked) {
@@ -121,7 +127,7 @@ class Writer final : public ItemVisitor {
   explicit Writer(const State& state) : state_(state) {}
 
  private:
-  void take(StateItem item, std::span<std::byte> memory) override {
+  void take(StateItem item, std::span<std::byte> memory, StateFit) override {
     const std::vector<std::byte>& bytes = state_.items[at_++].bytes;
     if (item.kind != Kind::kFact) std::copy(bytes.begin(), bytes.end(), memory.begin());
   }

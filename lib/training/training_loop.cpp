@@ -112,7 +112,7 @@ TrainingLoop::Place TrainingLoop::place_at_start() const {
 }
 
 // Returns the options on which all ranks must agree. Ranks with different options would wait for
-// each other, or train on other data than they report.
+// each other, or train on other data than they report. A rank may have micro-batches of its own.
 ReplicaOptions TrainingLoop::replica_options() const {
   return {options_.optimizer,
           options_.buckets,
@@ -126,7 +126,9 @@ ReplicaOptions TrainingLoop::replica_options() const {
            {"shuffle", text_of_order(train_, options_)},
            {"final learning rate factor", base::shortest_text(options_.final_learning_rate_factor),
             StateFit::kLoose},
-           {"checkpoints in", text_of_folder(options_.session.checkpoints), StateFit::kLoose}}};
+           {"checkpoints in", text_of_folder(options_.session.checkpoints), StateFit::kLoose},
+           {"micro-batches of a batch", std::to_string(options_.accumulation_steps),
+            StateFit::kNoted}}};
 }
 
 void TrainingLoop::set_validation_facts(const SampleFacts& facts) {
@@ -175,8 +177,6 @@ void TrainingLoop::visit_place(StateVisitor& visitor) {
     visitor.visit_fact({.name = "validation set of", .fit = StateFit::kLoose},
                        training::to_text(validation_));
   }
-  visitor.visit_fact({.name = "micro-batches of a batch", .fit = StateFit::kNoted},
-                     std::to_string(options_.accumulation_steps));
   visitor.visit_counter({.name = "place/epoch"}, place.epoch);
   visitor.visit_counter({.name = "place/samples of the epoch's order"}, place.samples);
   visitor.visit_counter({.name = "place/equal steps from sample"}, place.cut_at);

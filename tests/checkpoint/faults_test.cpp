@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include <rota/checkpoint.h>
@@ -232,32 +233,42 @@ TEST_F(Faults, OfTheOwnersFileAreTold) {
   EXPECT_THAT(error->what(), HasSubstr("/owner: cannot be synced: Input/output error"));
 }
 
-// Some file systems that are a view of an object store rename no folder that has files.
+// Some file systems that are a view of an object store rename no folder that has files. Each has an
+// error of its own. Other errors say nothing of that.
 TEST_F(Faults, OfARenameEndTheJobAtItsStart) {
   Communicator alone{CommunicatorOptions{}};
   ToyRun run;
   CheckpointOptions options;
   options.folder = checkpoints_.path();
-  fault = {.call = "rename", .countdown = 1, .error = ENOSYS};
-  const auto error = error_of([&] { Checkpointer(alone, options, run.visitor()); });
-  EXPECT_EQ(fault.countdown, 0);
-  fault = {};
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
-  EXPECT_THAT(error->what(), HasSubstr(checkpoints_.path() + "/"));
-  EXPECT_THAT(error->what(), HasSubstr("Function not implemented"));
-  EXPECT_THAT(error->what(), HasSubstr("rota needs a file system that renames folders; name a "));
-  EXPECT_TRUE(checkpoints_.sweep().empty()) << "nothing is left";
+  for (const int reason : {ENOSYS, EOPNOTSUPP, EINVAL, EXDEV, EPERM, EIO, EACCES}) {
+    fault = {.call = "rename", .countdown = 1, .error = reason};
+    const auto error = error_of([&] { Checkpointer(alone, options, run.visitor()); });
+    EXPECT_EQ(fault.countdown, 0);
+    fault = {};
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
+    const std::string told = error->what();
+    EXPECT_THAT(told, HasSubstr(checkpoints_.path() + "/"));
+    EXPECT_THAT(told, HasSubstr(std::generic_category().message(reason) + "; "));
+    const bool is_other = reason == EIO || reason == EACCES;
+    const std::string needs = "rota needs a file system that renames folders; name a ";
+    EXPECT_EQ(told.find(needs) == std::string::npos, is_other) << told;
+    EXPECT_TRUE(checkpoints_.sweep().empty()) << "nothing is left";
+  }
   Checkpointer(alone, options, run.visitor()).restore();
   EXPECT_TRUE(checkpoints_.sweep().empty()) << "nothing is left";
 }
 
+bool mounts_small_disk(const std::string& folder) {
+  return ::unshare(CLONE_NEWNS) == 0 &&
+         ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("none", folder.c_str(), "tmpfs", 0, "size=256k") == 0;
+}
+
 // Runs in a fork: only that process sees the small file system. Returns 0 if a save there fails as
-// it must, and the checkpoint before it stays; 2 if no file system can be mounted.
+// it must, and the checkpoint before it stays; 2 if this user, or this container, may not mount.
 int save_to_a_full_disk(const std::string& folder) {
-  if (::unshare(CLONE_NEWNS) != 0) return 2;
-  if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 2;
-  if (::mount("none", folder.c_str(), "tmpfs", 0, "size=256k") != 0) return 2;
+  if (!mounts_small_disk(folder)) return errno == EPERM || errno == EACCES ? 2 : 7;
   const CheckpointFolder checkpoints(folder);
   const TensorInfo tensor{"model/w", DataType::kUint8, {150'000}};
   const auto save = [&](std::uint64_t step) {
@@ -308,7 +319,6 @@ TEST_F(Faults, OfAWriteThatHangsAreToldAndEndTheRunInTime) {
   CheckpointOptions options;
   options.folder = checkpoints_.path();
   options.save_timeout = 200ms;
-  options.owner_wait = 0ms;
   options.most_failures = 2;
   {
     Checkpointer checkpointer(alone, options, run.visitor());
@@ -357,10 +367,48 @@ TEST_F(Faults, OfARemovalAreNoFailureOfTheSave) {
   EXPECT_EQ(fault.countdown, 0);
   fault = {};
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              HasSubstr("step 2 is saved, but an older one could not be removed: "));
+              HasSubstr("step 2 is saved, but another one could not be set aside or removed: "));
   EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(2, 1));
   checkpointer.finish(3);
   EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(3));
+}
+
+// Step 9 is a checkpoint from which the run did not resume. The second rename in a save sets it
+// aside.
+TEST_F(Faults, OfASettingAsideLetOldCheckpointsBeRemoved) {
+  Communicator alone{CommunicatorOptions{}};
+  ToyRun run;
+  CheckpointOptions options;
+  options.folder = checkpoints_.path();
+  options.keep = 1;
+  options.asynchronous = false;
+  Checkpointer checkpointer(alone, options, run.visitor());
+  checkpointer.restore();
+  checkpointer.finish(1);
+  ASSERT_EQ(save(9), "");
+  ::testing::internal::CaptureStderr();
+  fault = {.call = "rename", .countdown = 2, .error = EIO};
+  checkpointer.finish(2);
+  EXPECT_EQ(fault.countdown, 0);
+  fault = {};
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("another one could not be set aside or removed: " + checkpoints_.path()));
+  EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(9, 2));
+  checkpointer.finish(3);
+  EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(3));
+}
+
+// After a loss of power, a checkpoint that is set aside must not have its old name again.
+TEST_F(Faults, OfTheDiskAfterASettingAsideAreTold) {
+  ASSERT_EQ(save(1), "");
+  ASSERT_EQ(save(2), "");
+  fault = {.call = "fsync", .countdown = 1, .error = EIO};
+  const auto error = error_of([&] { checkpoints_.set_aside_after(1); });
+  EXPECT_EQ(fault.countdown, 0) << "the names are synced";
+  fault = {};
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
+  EXPECT_NO_THROW(checkpoints_.set_aside_after(1));
 }
 
 // The save of the last step fails, and is then repeated.

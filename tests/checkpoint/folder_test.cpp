@@ -102,6 +102,19 @@ TEST_F(Folder, KeepsTheNewestAndTheBest) {
   EXPECT_THAT(names(), ElementsAre("000000000040", "000000000050"));
 }
 
+// Where a file system has no locks, another job may find out the same at the same time.
+TEST_F(Folder, FindsOutWhetherItRenamesWithoutTheNamesOfOthers) {
+  checkpoints_.create();
+  const RunId other = *run_id_from("fedcba9876543210fedcba9876543210");
+  for (const std::string& name :
+       {removed_name(0), hidden_name({0, other, 1}), hidden_name({0, other, 2})}) {
+    put(name);
+  }
+  const auto before = names();
+  checkpoints_.require_renames(kRun);
+  EXPECT_EQ(names(), before);
+}
+
 TEST_F(Folder, SetsLaterCheckpointsAside) {
   checkpoints_.create();
   for (const std::uint64_t step : {10U, 20U, 30U, 40U}) save(step);

@@ -96,8 +96,8 @@ TEST_F(OwnerTest, RefusesAnotherHostOfItsJobAtOnce) {
 // rotarun gives a job that is asked to end 20 s to save, and Kubernetes gives a pod 30 s.
 TEST_F(OwnerTest, IsAwaitedForLongerThanAJobHasToSave) {
   const CheckpointOptions options;
-  EXPECT_GT(options.owner_wait, 30s);
-  EXPECT_LT(options.owner_wait, options.save_timeout);
+  EXPECT_GT(options.owner_wait_or_default(), 30s);
+  EXPECT_LT(options.owner_wait_or_default(), options.save_timeout);
 }
 
 TEST_F(OwnerTest, WaitsForAJobThatEnds) {

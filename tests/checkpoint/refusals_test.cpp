@@ -74,6 +74,15 @@ TEST_F(CheckpointerRefuses, ToWaitForAnotherJobAsLongAsTheRanksWait) {
   EXPECT_STREQ(error.what(), "owner_wait is 30 s: expected less than save_timeout, which is 30 s");
 }
 
+// Such a program has named no wait.
+TEST_F(CheckpointerRefuses, NoSaveTimeoutThatIsSetAlone) {
+  CheckpointOptions alone = options();
+  alone.save_timeout = std::chrono::seconds(30);
+  alone.owner_wait.reset();
+  EXPECT_EQ(alone.owner_wait_or_default(), std::chrono::seconds(15));
+  EXPECT_STREQ(refusal(alone).what(), "");
+}
+
 // Makes the manifest of a later format, with a right sum.
 void make_later(const std::string& path) {
   std::ifstream file(path);

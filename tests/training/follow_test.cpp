@@ -127,6 +127,22 @@ TEST_F(Following, KeepsTheCheckpointThatTheEvaluatorFindsBest) {
   EXPECT_FALSE(has_checkpoint("10"));
 }
 
+// The run begins anew although its evaluations name later checkpoints: it has gone back. Such a
+// checkpoint is set aside, so its score must not hide those of checkpoints that the run has.
+TEST_F(Following, PassesOverEvaluationsOfCheckpointsThatTheRunHasNotReached) {
+  KeepBest best({.follows = evaluations()});
+  Evaluations evaluator(evaluations(), {{2, {20, 0.1}}, {5, {4, 0.5}}, {7, {6, 0.6}}});
+  train(best, evaluator, 4);
+  EXPECT_TRUE(has_checkpoint("4")) << "the best of those that the run has";
+  EXPECT_FALSE(has_checkpoint("6"));
+
+  fs::remove_all(run());
+  fs::create_directories(run());
+  EarlyStopping early({.patience = 1, .follows = evaluations()});
+  Evaluations other(evaluations(), {{2, {20, 0.1}}, {4, {4, 0.5}}});
+  EXPECT_FALSE(train(early, other, 3).stopped);
+}
+
 // Here the hook follows the evaluations of the Trainer itself.
 TEST_F(Following, KeepsTheBestOfTheTrainerAfterAResume) {
   KeepBest best({.watched = {.sum = 1, .rises = true}});

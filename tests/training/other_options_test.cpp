@@ -17,6 +17,8 @@
 #include <rota/checkpoint.h>
 #include <rota/trainer.h>
 
+#include "communicator/by_hand_world.h"
+#include "testing/own_ports.h"
 #include "training/temporary_folder.h"
 #include "training/thread_ranks.h"
 
@@ -33,6 +35,15 @@ const Dataset kTraining = small_dataset(40);
 const Dataset kOtherTraining = small_dataset(41);
 const Dataset kTest = small_dataset(12);
 const Dataset kOtherTest = small_dataset(13);
+
+// Returns the options of two ranks with seeds of codecs of their own.
+std::vector<CommunicatorOptions> with_seeds(std::uint64_t first, std::uint64_t second) {
+  const auto addresses = testing::free_addresses(2);
+  std::vector<CommunicatorOptions> ranks = {options_for(0, addresses), options_for(1, addresses)};
+  ranks[0].codec_seed = first;
+  ranks[1].codec_seed = second;
+  return ranks;
+}
 
 // Keeps what a run says at its beginning.
 class Beginning : public TrainingHook {
@@ -63,6 +74,11 @@ class OtherOptions : public ::testing::Test {
     options.batch_size = 10;
     options.accumulation_steps = micro_batches_;
     options.session.checkpoints.folder = folder_.path() / "run";
+    if (is_apart_) {
+      options.accumulation_steps += communicator.rank();
+      options.session.checkpoints.folder += std::to_string(communicator.rank());
+      options.session.checkpoints.storage = CheckpointStorage::kPerHost;
+    }
     Trainer<float> trainer(communicator, Model<float>({6, 6, 1}, layers_), training, test, options);
     Beginning hook;
     trainer.add_hook(hook);
@@ -73,6 +89,7 @@ class OtherOptions : public ::testing::Test {
 
   std::vector<Layer> layers_ = {dense(4)};
   std::size_t micro_batches_ = 1;
+  bool is_apart_ = false;  // Each rank has a folder and a number of micro-batches of its own.
   testing::TemporaryFolder folder_;
 };
 
@@ -117,6 +134,40 @@ TEST_F(OtherOptions, AnotherNumberOfMicroBatchesIsTakenAndNamed) {
   const BeginReport begin = train(2, kTest);
   EXPECT_FALSE(begin.fresh);
   EXPECT_THAT(begin.note, HasSubstr("micro-batches of a batch was 1 and is 2"));
+}
+
+// Ranks need not agree on what is only noted. Hosts with other facts would have no copies of one
+// checkpoint, so the run could not resume.
+TEST_F(OtherOptions, OfEachRankAreNotedAsThoseOfRank0) {
+  is_apart_ = true;
+  const auto train_two = [&](std::uint64_t seed, std::size_t epochs) {
+    std::array<BeginReport, 2> begins;
+    expect_no_errors(run_ranks(with_seeds(seed, 5), [&](Communicator& communicator) {
+      begins[communicator.rank()] = train(communicator, epochs, kTraining, kTest, {});
+    }));
+    return begins;
+  };
+  train_two(3, 1);
+  for (const BeginReport& begin : train_two(3, 2)) {
+    EXPECT_FALSE(begin.fresh);
+    EXPECT_THAT(begin.note, ::testing::Not(HasSubstr("codec seed")));
+    EXPECT_THAT(begin.note, ::testing::Not(HasSubstr("micro-batches")));
+  }
+  for (const BeginReport& begin : train_two(7, 3)) {
+    EXPECT_FALSE(begin.fresh);
+    EXPECT_THAT(begin.note, HasSubstr("codec seed was 3 and is 7"));
+  }
+}
+
+TEST_F(OtherOptions, AStateInMemoryIsTakenByAnotherPlanAndMicroBatchesAndSeedsOfEachRank) {
+  expect_no_errors(run_ranks(with_seeds(3, 5), [&](Communicator& communicator) {
+    const auto model = [&] { return Model<float>({6, 6, 1}, layers_); };
+    Trainer<float> first(communicator, model(), kTraining, kTest, {.batch_size = 10});
+    Communicator star = communicator.split(0, communicator.rank(), "star");
+    Trainer<float> other(star, model(), kTraining, kTest,
+                         {.batch_size = 10, .accumulation_steps = 2});
+    other.give_state(first.state());
+  }));
 }
 
 // Checkpoints of earlier versions lack some facts.

@@ -143,6 +143,24 @@ TEST(StopOfASession, SavesTheAgreedStepAndGoesOnToTheSameWeights) {
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "stopped" / "ended.json"));
 }
 
+// Before the first step, there is nothing to agree on, and nothing to save. The wait is longer than
+// the grace of a rank.
+TEST(StopOfASession, ComesAtOnceWhileItWaitsForAnotherJob) {
+  const testing::TemporaryFolder folder;
+  const auto command = testing::rotarun({"--oversubscribe", "-np", "2", kRanks, "session",
+                                         (folder.path() / "run").string(), "1000000000"});
+  Process first(command);
+  ASSERT_TRUE(first.wait_for("ready\n")) << first.err();
+  Process second(command);
+  ASSERT_TRUE(second.wait_for("this job waits up to 60 s for it to end\n")) << second.err();
+  second.signal(SIGTERM);
+  const Result result = second.wait();
+  EXPECT_EQ(result.exit_code, 143) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("rotarun: got SIGTERM, so the job ends\n"));
+  first.signal(SIGTERM);
+  expect_agreement(first.wait(), 2);
+}
+
 TEST(StopOfATraining, EndsByForceWhereARankDoesNotAnswer) {
   Process process(ranks("stuck", {"--oversubscribe", "-np", "3", "--grace", "0.5"}));
   ASSERT_TRUE(process.wait_for("ready\n"));

@@ -2,6 +2,7 @@
 // bits after its ranks have ended. Most programs use a Session, see <rota/session.h>, which has a
 // Checkpointer. docs/checkpoints.md describes the files.
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -72,8 +73,14 @@ struct CheckpointOptions {
 
   // The longest wait for another job to leave the folder. A job that is asked to end may still save
   // for the 20 s of `--grace`, or the 30 s of a pod. Must be less than save_timeout, for which the
-  // other ranks wait meanwhile.
-  std::chrono::nanoseconds owner_wait = std::chrono::seconds(60);
+  // other ranks wait meanwhile. Unset: 60 s, but at most half of save_timeout.
+  std::optional<std::chrono::nanoseconds> owner_wait;
+
+  // Returns owner_wait, or what it means if it is unset.
+  std::chrono::nanoseconds owner_wait_or_default() const noexcept {
+    constexpr std::chrono::nanoseconds kUsual = std::chrono::seconds(60);
+    return owner_wait.value_or(std::min(kUsual, save_timeout / 2));
+  }
 };
 
 // Where a training run begins.

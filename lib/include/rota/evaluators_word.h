@@ -28,8 +28,10 @@ class ROTA_EXPORT EvaluatorsWord {
   // Throws Error kInvalidArgument if the run saves no checkpoints.
   void begin(const BeginReport& report);
 
-  // The next evaluation of this run; empty if there is none at present.
-  std::optional<SavedEvaluation> next();
+  // The next evaluation of this run; empty if there is none at present. `steps`: the steps done
+  // since the first start. Passes over evaluations of later checkpoints: the run has not resumed
+  // from them, so they are set aside.
+  std::optional<SavedEvaluation> next(std::uint64_t steps);
 
   void visit_state(StateVisitor& visitor, const std::string& name);
 

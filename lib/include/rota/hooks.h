@@ -50,8 +50,8 @@ class ROTA_EXPORT BasicEarlyStopping : public BasicTrainingHook<S> {
     word_.begin(report);
     stop_if_due();
   }
-  void on_step(const BasicStepReport<S>&) override {
-    while (const auto found = word_.next()) {
+  void on_step(const BasicStepReport<S>& report) override {
+    while (const auto found = word_.next(report.steps)) {
       best_.take(found->sums, static_cast<std::size_t>(found->samples));
       stop_if_due();
     }
@@ -106,8 +106,8 @@ class ROTA_EXPORT BasicKeepBest : public BasicTrainingHook<S> {
     word_.begin(report);
     if (best_step_ > 0) this->ask_to_keep(best_step_);
   }
-  void on_step(const BasicStepReport<S>&) override {
-    while (const auto found = word_.next()) {
+  void on_step(const BasicStepReport<S>& report) override {
+    while (const auto found = word_.next(report.steps)) {
       if (!best_.take(found->sums, static_cast<std::size_t>(found->samples))) continue;
       best_step_ = found->step;
       this->ask_to_keep(best_step_);

@@ -27,7 +27,8 @@ class DeviceReplica;
 }  // namespace training
 
 // A name and a value that must be equal on all ranks. A state has both, too, so that they can be
-// compared when training continues from it.
+// compared when training continues from it. With kNoted, the values may differ: a state has rank
+// 0's.
 struct Agreement {
   std::string name;
   std::string value;

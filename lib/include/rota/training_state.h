@@ -23,7 +23,8 @@ enum class StateOwner : std::uint8_t {
 };
 
 // What a piece demands of a training run that has other options, or a world of another size. State
-// in memory must always fit exactly, since it is given to an equal training run.
+// in memory must always fit exactly, since it is given to an equal training run. Only the texts of
+// noted facts may differ there.
 enum class StateFit : std::uint8_t {
   kStrict,   // A fact must have the same text. A counter or a tensor must be there.
   kLoose,    // A fact may differ, such as the learning rate. A counter or a tensor may be missing.
@@ -91,7 +92,7 @@ ROTA_EXPORT State copy_state(const StateVisit& visit);
 
 // Returns why `state` cannot be given to the pieces that `visit` names, with both sides; empty if
 // it can. A state fits if its pieces agree in number, order, name, owner, type and shape, and its
-// facts have the same text.
+// facts have the same text, except those that are only noted (kNoted).
 ROTA_EXPORT std::string why_state_does_not_fit(const State& state, const StateVisit& visit);
 
 // Writes `state` to the pieces that `visit` names. Throws Error kInvalidArgument if `state` does
