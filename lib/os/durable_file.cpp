@@ -39,10 +39,7 @@ NewFile::NewFile(std::string path)
 void NewFile::append(std::span<const std::byte> bytes) {
   const auto what = [this] { return "written after " + std::to_string(written_) + " bytes"; };
   while (!bytes.empty()) {
-    // A write beyond the limit would end the process by SIGXFSZ.
-    const std::uint64_t room =
-        file_size_limit_bytes() - std::min(file_size_limit_bytes(), written_);
-    if (room < bytes.size()) throw_cannot_write(path_, what(), EFBIG);
+    if (is_beyond_file_limit(written_ + bytes.size())) throw_cannot_write(path_, what(), EFBIG);
     const ssize_t count = ::write(file_.get(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw_cannot_write(path_, what(), errno);
