@@ -160,6 +160,7 @@ class EvaluatorLoop::Impl {
       } else if (is_asked || report_.has_ended) {
         return;
       } else {
+        flush_lines();  // The disk may have room now.
         end_signal.wait_for(options_.interval);
       }
     }
@@ -167,6 +168,12 @@ class EvaluatorLoop::Impl {
 
   // Other evaluators may use the folder from here on.
   void close() noexcept {
+    if (const std::string failure = flush_lines(); !failure.empty()) {
+      std::fprintf(stderr,
+                   "rota: warning: the evaluator ends without having written the last scores (%zu "
+                   "lines): %s; start it again, and it evaluates their checkpoints again\n",
+                   file_->unwritten_count(), failure.c_str());
+    }
     end_signal_.reset();
     file_.reset();
     summaries_.reset();
@@ -341,6 +348,17 @@ class EvaluatorLoop::Impl {
              means);
   }
 
+  // Tries again to write the lines that the disk has not taken. Returns what failed, or an empty
+  // text.
+  std::string flush_lines() {
+    try {
+      if (file_) file_->flush();
+      return {};
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+
   // If the disk does not take the line, such as a full one, the score stays in memory, and the
   // evaluator goes on. Warns once.
   void remember(const SavedEvaluation& evaluation, const checkpoint::Means& means) {
@@ -349,8 +367,8 @@ class EvaluatorLoop::Impl {
     } catch (const Error& error) {
       if (std::exchange(is_line_warned_, true)) return;
       std::fprintf(stderr,
-                   "rota: warning: the evaluator keeps its scores in memory, and tries to write "
-                   "them with the next one: %s\n",
+                   "rota: warning: the evaluator keeps its scores in memory, and tries again to "
+                   "write them: %s\n",
                    error.what());
     }
   }
