@@ -7,7 +7,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -179,8 +178,8 @@ class EvaluatorLoop::Impl {
     summaries_.reset();
   }
 
-  // Calls `read` again if the system could not read, which may pass in a network file system.
-  // Throws the Error of the last try.
+  // Calls `read` again if the system could not read, which may pass in a network file system. After
+  // SIGTERM, there is no time to wait between the tries. Throws the Error of the last try.
   template <class Read>
   std::invoke_result_t<Read> read_patiently(const Read& read) const {
     for (int tries = 1;; ++tries) {
@@ -189,7 +188,7 @@ class EvaluatorLoop::Impl {
       } catch (const Error& error) {
         if (error.code() != ErrorCode::kSystem || tries == kMostTries) throw;
       }
-      std::this_thread::sleep_for(std::min(options_.interval, kMostPause));
+      end_signal_->wait_for(std::min(options_.interval, kMostPause));
     }
   }
 
@@ -223,27 +222,36 @@ class EvaluatorLoop::Impl {
 
   // After SIGTERM, there may be time for the last checkpoint alone. But rotarun also sends SIGTERM
   // when all ranks have ended. Then there is time for others, until rotarun kills this process.
-  std::optional<SeenCheckpoint> next(bool is_asked) const {
+  std::optional<SeenCheckpoint> next(bool is_asked) {
     if (!is_asked) return order_.next();
     if (const auto last = last_that_waits()) return last;
     return is_beside_ranks() && ended_ ? order_.next() : std::nullopt;
   }
 
-  // Returns the last checkpoint of the run, unless it is settled. A checkpoint whose manifest is
-  // damaged or gone is not the last one.
-  std::optional<SeenCheckpoint> last_that_waits() const {
-    training::SavedCheckpoints saved;
+  // Reads the manifests of the checkpoints that are new in the folder. Each is read once, because
+  // there is little time after SIGTERM, and a manifest never changes.
+  void read_new_manifests() {
+    std::erase_if(saved_, [&](const auto& each) { return !seen_.contains(each.first); });
+    std::erase_if(unreadable_, [&](const auto& each) { return !seen_.contains(each); });
     for (const SeenCheckpoint& seen : seen_) {
+      if (saved_.contains(seen) || unreadable_.contains(seen)) continue;
       try {
         const auto manifest =
             read_patiently([&] { return checkpoint::read_manifest(folder_.path_of(seen.step)); });
-        saved[seen] = {.run = to_text(manifest.run), .start = manifest.start};
+        saved_[seen] = {.run = to_text(manifest.run), .start = manifest.start};
       } catch (const Error& error) {
         if (!is_of_file(error)) throw;
+        unreadable_.insert(seen);
       }
     }
+  }
+
+  // Returns the last checkpoint of the run, unless it is settled. A checkpoint whose manifest is
+  // damaged or gone is not the last one.
+  std::optional<SeenCheckpoint> last_that_waits() {
+    read_new_manifests();
     const auto step = ended_ ? std::optional(ended_->step) : std::nullopt;
-    const auto last = training::last_of(saved, step);
+    const auto last = training::last_of(saved_, step);
     return last && order_.waits(*last) ? last : std::nullopt;
   }
 
@@ -405,9 +413,11 @@ class EvaluatorLoop::Impl {
   EvaluatorOptions options_;
   checkpoint::CheckpointFolder folder_;
   training::ParameterMemory memory_;
-  std::vector<std::uint64_t> samples_;  // 0, 1, 2, …
-  std::vector<double> sums_;            // Of the latest score.
-  std::set<SeenCheckpoint> seen_;       // What the folder had at the last look.
+  std::vector<std::uint64_t> samples_;   // 0, 1, 2, …
+  std::vector<double> sums_;             // Of the latest score.
+  std::set<SeenCheckpoint> seen_;        // What the folder had at the last look.
+  training::SavedCheckpoints saved_;     // Those in seen_ whose manifests were read.
+  std::set<SeenCheckpoint> unreadable_;  // Those whose manifests are damaged or gone.
   training::EvaluationOrder order_;
   std::optional<checkpoint::Ended> ended_;           // How the training run has ended, once it has.
   std::optional<checkpoint::EvaluationsFile> file_;  // Once there is a checkpoint.
