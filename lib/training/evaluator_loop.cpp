@@ -40,6 +40,9 @@ constexpr std::chrono::seconds kSummaryWait{10};
 constexpr int kMostTries = 5;                          // Of what the system could not read.
 constexpr std::chrono::milliseconds kMostPause{1000};  // Between two tries.
 
+// When this process began, by the clock of files: before its program has read any data.
+const auto kProcessStart = std::filesystem::file_time_type::clock::now();
+
 const EvaluatorOptions& checked_evaluator(const EvaluatorOptions& options, std::size_t samples) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorCode::kInvalidArgument, why); };
   if (samples == 0) refuse("the set of an evaluator is empty: it needs samples");
@@ -139,9 +142,7 @@ class EvaluatorLoop::Impl {
  private:
   void follow() {
     const EndSignal& end_signal = end_signal_.emplace();
-    // Beside ranks, a file from before does not count: the run may be about to go on. A run that
-    // ends again writes a new file, even if it has the same contents.
-    const auto old_end = is_beside_ranks() ? time_of_end() : std::nullopt;
+    const auto old_end = time_of_old_end();
     if (!read_patiently([this] { return os::exists(folder_.path()); })) {
       std::fprintf(stderr, "rota: the evaluator waits for the folder %s, which is not there yet\n",
                    folder_.path().c_str());
@@ -194,6 +195,15 @@ class EvaluatorLoop::Impl {
 
   std::optional<std::filesystem::file_time_type> time_of_end() const {
     return read_patiently([this] { return checkpoint::time_of_ended(folder_.path()); });
+  }
+
+  // Returns the time of an end that does not count: beside ranks, the end of an earlier job,
+  // because the run may be about to go on. A run that ends again writes a new file, even if it has
+  // the same contents. A short run may end while this process still reads its data: such an end
+  // counts.
+  std::optional<std::filesystem::file_time_type> time_of_old_end() const {
+    const auto end = is_beside_ranks() ? time_of_end() : std::nullopt;
+    return end && *end < kProcessStart ? end : std::nullopt;
   }
 
   std::optional<checkpoint::Ended> read_end() const {

@@ -59,8 +59,8 @@ class ROTA_EXPORT Evaluator : private EvaluatorLoop {
   // again. The last checkpoint is always evaluated. Calls `tell` for each checkpoint, when its
   // score is written down. Older ones come first. Returns when the training run has ended: when its
   // file ended.json says so, and no checkpoint waits. Beside the ranks of rotarun (ROTA_ROLE is
-  // set), a file ended.json does not count that was there from the beginning, because the run may
-  // be about to go on. After SIGTERM, returns as soon as the last checkpoint is evaluated; others
+  // set), a file ended.json does not count that is older than this process, because the run may be
+  // about to go on. After SIGTERM, returns as soon as the last checkpoint is evaluated; others
   // are left for the next start. Beside ranks whose training run has ended, others follow the last
   // one: rotarun sends SIGTERM then, and kills this process after its --grace.
   //
