@@ -19,6 +19,7 @@
 #include "base/time.h"
 #include "checkpoint/ended.h"
 #include "checkpoint/evaluations.h"
+#include "checkpoint/file_names.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/reader.h"
 #include "checkpoint/restore.h"
@@ -265,13 +266,27 @@ class EvaluatorLoop::Impl {
     return last && order_.waits(*last) ? last : std::nullopt;
   }
 
-  // Names the checkpoints that the training run removed before their turn.
+  // Returns whether the training run has set aside a checkpoint that is gone. The folder has
+  // another name then, but still the same time.
+  bool is_set_aside(const SeenCheckpoint& gone) const {
+    for (std::size_t number = 1;; ++number) {
+      std::error_code error;
+      const std::string name = checkpoint::set_aside_name(gone.step, number);
+      const auto changed = std::filesystem::last_write_time(folder_.path() + "/" + name, error);
+      if (error) return false;
+      if (changed.time_since_epoch().count() == gone.changed) return true;
+    }
+  }
+
+  // Names the checkpoints that are gone before their turn, and says why.
   void name_missed() {
     for (const SeenCheckpoint& missed : order_.take_missed()) {
-      std::fprintf(stderr,
-                   "rota: the evaluator passes over a checkpoint: %s: was removed before its turn; "
-                   "let the training run keep more checkpoints\n",
-                   folder_.path_of(missed.step).c_str());
+      std::fprintf(stderr, "rota: the evaluator passes over a checkpoint: %s: %s\n",
+                   folder_.path_of(missed.step).c_str(),
+                   is_set_aside(missed) ? "was set aside before its turn: the training run has "
+                                          "gone on from another checkpoint"
+                                        : "was removed before its turn; let the training run keep "
+                                          "more checkpoints");
     }
   }
 
