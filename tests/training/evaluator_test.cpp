@@ -12,9 +12,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <numeric>
-#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
 #include <thread>
 #include <vector>
 
