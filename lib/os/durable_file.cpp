@@ -154,7 +154,7 @@ void remove_all(const std::string& path) {
 bool exists(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0) return true;
-  if (errno != ENOENT && errno != ENOTDIR) throw_errno(path);
+  if (errno != ENOENT && errno != ENOTDIR) throw_unreadable(path);
   return false;
 }
 
@@ -169,7 +169,7 @@ std::vector<std::string> names_in(const std::string& path) {
   if (error == std::errc::no_such_file_or_directory) {
     throw Error(ErrorCode::kNotFound, path + ": " + error.message());
   }
-  if (error) throw_errno(path, error.value());
+  if (error) throw_unreadable(path, error.value());
   std::ranges::sort(names);
   return names;
 }

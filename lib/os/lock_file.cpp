@@ -95,7 +95,7 @@ std::string LockFile::read() const {
       text.resize(done);
       continue;
     }
-    if (count < 0) throw_errno(path_);
+    if (count < 0) throw_unreadable(path_);
     text.resize(done + static_cast<std::size_t>(count));
     if (count == 0) return text;
   }

@@ -45,7 +45,7 @@ class LockFile {
   // only that it grows.
   void write(std::string_view text, std::uint64_t offset = 0);
 
-  // The contents. Throws Error kSystem.
+  // Returns the contents. Throws UnreadableFile.
   std::string read() const;
 
  private:

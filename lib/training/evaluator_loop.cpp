@@ -225,7 +225,7 @@ class EvaluatorLoop::Impl {
       if (!error) now.insert({step, changed.time_since_epoch().count()});
       // It may be removed at any time.
       if (error && error != std::errc::no_such_file_or_directory) {
-        os::throw_errno(path, error.value());
+        os::throw_unreadable(path, error.value());
       }
     }
     return now;

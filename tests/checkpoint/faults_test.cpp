@@ -204,6 +204,9 @@ TEST_F(Faults, OfAReadDoNotTakeARunToAnOlderCheckpoint) {
     EXPECT_THAT(error->what(), HasSubstr("Input/output error"));
     EXPECT_THAT(error->what(), HasSubstr(each.from.empty() ? ", or move this checkpoint away"
                                                            : ", or resume from another"));
+    fault = {.call = "populate", .countdown = 1, .error = EFAULT};
+    EXPECT_THROW(checkpointer.restore(), UnreadableFile) << "programs tell it from other failures";
+    fault = {};
     EXPECT_EQ(checkpointer.restore().step, 2U) << "the fault is over";
   }
 }

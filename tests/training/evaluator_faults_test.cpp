@@ -20,10 +20,10 @@
 #include <string_view>
 #include <thread>
 
+#include <rota/error.h>
 #include <rota/evaluator.h>
 
 #include "exports/full_disk.h"
-#include "testing/error_of.h"
 #include "training/evaluated_run.h"
 
 namespace {
@@ -174,9 +174,7 @@ TEST_F(EvaluatorFaults, EndsWhereTheFolderStaysUnreadable) {
   train(1);
   const std::string path = checkpoint("3").string();
   stat_fault = {.path = path, .left = kManyTimes};
-  const auto error = testing::error_of([&] { evaluate(); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), ErrorCode::kSystem);
+  EXPECT_THROW(evaluate(), UnreadableFile);
   EXPECT_EQ(stat_fault.failed, 5);
 }
 
