@@ -413,6 +413,7 @@ class EvaluatorLoop::Impl {
     const auto last = file_->last_step(run);
     SummaryOptions options;
     options.first_step = last ? static_cast<std::int64_t>(*last) + 1 : 0;
+    if (is_warned_) options.other_writer_wait = {};  // One wait is enough.
     try {
       summaries_.emplace(options_.logs / "evaluator", options);
     } catch (const Error& error) {
