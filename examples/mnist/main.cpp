@@ -35,7 +35,7 @@ enum ExitCode {
   kFailed = 1,
   kUsage = 2,
   kDamaged = 65,
-  kMissing = 66,  // Or it is there, and the system cannot read it.
+  kMissing = 66,  // Or it may be there, and the system cannot read it.
   kNoDevice = 69,
   kCannotWrite = 73,
   kTerminated = 143,
@@ -47,6 +47,7 @@ int complain(const std::exception& error, ExitCode code) {
 }
 
 ExitCode code_of(const rota::Error& error) {
+  if (dynamic_cast<const rota::UnreadableFile*>(&error) != nullptr) return kMissing;
   switch (error.code()) {
     case rota::ErrorCode::kInvalidArgument:
       return kUsage;
@@ -59,12 +60,6 @@ ExitCode code_of(const rota::Error& error) {
     default:
       return kFailed;
   }
-}
-
-// Returns the code of an error where files are read: images or checkpoints. What the system cannot
-// do there is to read them.
-ExitCode code_of_reading(const rota::Error& error) {
-  return error.code() == rota::ErrorCode::kSystem ? kMissing : code_of(error);
 }
 
 // Returns how many GPUs there are to train on; 0 without --device cuda. Throws rota::Error if there
@@ -93,27 +88,6 @@ class RunSeen : public rota::TrainingHook {
   std::string run_;  // Empty without checkpoints.
   bool took_step_ = false;
 };
-
-// Sees whether this start has gone on from a checkpoint, or has begun anew.
-class BeginSeen : public rota::TrainingHook {
- public:
-  void on_begin(const rota::BeginReport&) override { has_begun_ = true; }
-  bool has_begun() const noexcept { return has_begun_; }
-
- private:
-  bool has_begun_ = false;
-};
-
-// Trains. What the system cannot do before training begins is to read a checkpoint: the code of
-// this error becomes kNotFound.
-rota::EndReport run(rota::Trainer<float>& trainer, const BeginSeen& begin) {
-  try {
-    return trainer.run();
-  } catch (const rota::Error& error) {
-    if (begin.has_begun() || error.code() != rota::ErrorCode::kSystem) throw;
-    throw rota::Error(rota::ErrorCode::kNotFound, error.what());
-  }
-}
 
 // Makes the folder. Called before training, so that an error about the folder does not come only
 // after it.
@@ -153,8 +127,6 @@ void train(rota::Communicator& communicator, const Settings& settings, const Set
   rota::Trainer<float> trainer(communicator, std::move(model), sets.train, sets.test,
                                settings.trainer);
   if (sets.validation) trainer.set_validation(*sets.validation);
-  BeginSeen begin;
-  trainer.add_hook(begin);
   rota::Progress progress(std::cout);
   rota::JsonLines json_lines(std::cout);
   if (is_chief) {
@@ -169,7 +141,7 @@ void train(rota::Communicator& communicator, const Settings& settings, const Set
   }
   RunSeen seen;
   trainer.add_chief_hook(seen);
-  const rota::EndReport end = run(trainer, begin);
+  const rota::EndReport end = trainer.run();
   if (exports && !end.stopped) {
     const auto published = publish_once(settings, trainer.replica(), sets, seen, end.steps);
     std::cout << (settings.json ? to_json(published) : to_text(published)) << std::endl;
@@ -208,9 +180,8 @@ int main(int argc, char** argv) {
   try {
     data = rota::read_idx_folder(settings.data);
   } catch (const rota::Error& error) {
-    return complain(error, code_of_reading(error));
+    return complain(error, code_of(error));
   }
-  bool trains = false;
   try {
     if (!settings.predicted.empty()) {
       predict(settings, data.train);
@@ -221,12 +192,11 @@ int main(int argc, char** argv) {
     auto options = rota::CommunicatorOptions::from_environment();
     options.plan = settings.plan;
     options.codec = settings.codec;
-    trains = true;
     rota::MirroredStrategy strategy({.replicas = settings.replicas, .communicator = options});
     strategy.run(
         [&](rota::Communicator& replica) { train(replica, settings, sets, device_count); });
   } catch (const rota::Error& error) {
-    return complain(error, trains ? code_of(error) : code_of_reading(error));
+    return complain(error, code_of(error));
   } catch (const std::exception& error) {
     return complain(error, kFailed);
   }

@@ -36,7 +36,7 @@ std::vector<Steps> steps_of_groups(Communicator& communicator, const Writers& wr
   std::string mine;
   const std::string failure =
       on_chiefs(communicator, writers, [&] { mine = encode(folder.steps()); });
-  if (!failure.empty()) throw Error(ErrorCode::kSystem, failure);
+  if (!failure.empty()) throw UnreadableFile(failure);
   const std::vector<std::string> texts = all_texts(communicator, mine);
   std::vector<Steps> all;
   for (std::size_t group = 0; group < writers.group_count(); ++group) {
@@ -206,18 +206,17 @@ class Chooser {
   std::optional<CheckpointReader> checkpoint_;
 };
 
-// Throws Error kSystem if a rank could not read the checkpoint, and kBadData if a newer rota wrote
-// it. Otherwise one read error, or a start with an older program, would make the run train many
-// steps again, and set newer checkpoints aside that may be whole. `or_else` says what else the user
-// can do.
+// Throws UnreadableFile if a rank could not read the checkpoint, and Error kBadData if a newer rota
+// wrote it. Otherwise one read error, or a start with an older program, would make the run train
+// many steps again, and set newer checkpoints aside that may be whole. `or_else` says what else the
+// user can do.
 void require_readable(const Tried& tried, const std::string& or_else) {
   if (tried.condition == Condition::kLater) {
     throw Error(ErrorCode::kBadData, tried.why_not + ", or " + or_else);
   }
   if (tried.condition != Condition::kUnreadable) return;
-  throw Error(ErrorCode::kSystem,
-              "a checkpoint cannot be read: " + tried.why_not +
-                  "; look at the disk and its permissions, and start again, or " + or_else);
+  throw UnreadableFile("a checkpoint cannot be read: " + tried.why_not +
+                       "; look at the disk and its permissions, and start again, or " + or_else);
 }
 
 Choice choose_at(Chooser chooser, const Writers& writers, const std::string& path) {

@@ -27,9 +27,9 @@ struct Choice {
 // empty, chooses the checkpoint at this path, and every group needs a copy there. Every rank reads
 // the files of its group itself, and the ranks of a host share the check of the sums. Collective:
 // every rank must call it. Throws Error kBadData, with the same text on every rank, if no
-// checkpoint can be chosen, or if a newer rota wrote one; kSystem, with the same text, if a rank
-// cannot read one, since it may be whole; kNotFound if there is none at `from`, or if a rank does
-// not see one that another rank of its group sees; and what collectives throw.
+// checkpoint can be chosen, or if a newer rota wrote one; UnreadableFile, with the same text, if a
+// rank cannot read one, since it may be whole; Error kNotFound if there is none at `from`, or if a
+// rank does not see one that another rank of its group sees; and what collectives throw.
 Choice choose(Communicator& communicator, const Writers& writers, const CheckpointFolder& folder,
               const std::string& from);
 

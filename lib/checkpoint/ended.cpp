@@ -82,7 +82,7 @@ std::optional<std::filesystem::file_time_type> time_of_ended(const std::string& 
   if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) {
     return std::nullopt;
   }
-  if (error) os::throw_errno(path, error.value());
+  if (error) os::throw_unreadable(path, error.value());
   return time;
 }
 

@@ -30,11 +30,12 @@ void write_ended(const std::string& folder, const Ended& ended);
 // Accepts that the file is not there. Throws Error kCannotWrite.
 void remove_ended(const std::string& folder);
 
-// Returns nothing if there is no such file, or no such folder. Throws Error kBadData, kSystem.
+// Returns nothing if there is no such file, or no such folder. Throws Error kBadData,
+// UnreadableFile.
 std::optional<Ended> read_ended(const std::string& folder);
 
 // Returns when the file was written, or nothing if there is none. Each write makes a new file.
-// Throws Error kSystem.
+// Throws UnreadableFile.
 std::optional<std::filesystem::file_time_type> time_of_ended(const std::string& folder);
 
 }  // namespace rota::checkpoint

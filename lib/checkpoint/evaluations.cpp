@@ -114,9 +114,18 @@ std::optional<std::uint64_t> EvaluationsFile::last_step(const std::string& run) 
 void EvaluationsFile::add(const SavedEvaluation& evaluation, const Means& means) {
   saved_.push_back(evaluation);
   unwritten_ += encode(evaluation, means);
+  flush();
+}
+
+void EvaluationsFile::flush() {
+  if (unwritten_.empty()) return;
   file_.write(unwritten_, bytes_);
   bytes_ += unwritten_.size();
   unwritten_.clear();
+}
+
+std::size_t EvaluationsFile::unwritten_count() const {
+  return static_cast<std::size_t>(std::ranges::count(unwritten_, '\n'));
 }
 
 }  // namespace rota::checkpoint

@@ -2,6 +2,7 @@
 // checkpoint is not evaluated again when the evaluator is started again.
 #pragma once
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -39,9 +40,15 @@ class EvaluationsFile {
   // Returns the last step of the run that was evaluated, or nothing if none was.
   std::optional<std::uint64_t> last_step(const std::string& run) const;
 
-  // Remembers the evaluation, and returns when the disk has its line. Throws Error kCannotWrite.
-  // The next call then writes this line, too.
+  // Remembers the evaluation, and returns when the disk has its line. Throws Error kCannotWrite;
+  // then flush() and the next add() write this line too.
   void add(const SavedEvaluation& evaluation, const Means& means);
+
+  // Writes the lines that the disk has not taken before. Throws Error kCannotWrite.
+  void flush();
+
+  // Returns how many lines the disk has not taken.
+  std::size_t unwritten_count() const;
 
  private:
   std::string path_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <deque>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -27,6 +28,7 @@ class FollowedEvaluations::Impl {
     line_number_ = 0;
     rest_.clear();
     found_.clear();
+    known_.clear();
     next_look_ = base::Clock::now();
   }
 
@@ -87,6 +89,8 @@ class FollowedEvaluations::Impl {
       return;
     }
     if (evaluation->run != run_) return;
+    // A file that is read from its beginning again may have lines that were taken before.
+    if (!known_.emplace(evaluation->start, evaluation->step).second) return;
     if (to_skip_ > 0) {
       --to_skip_;
       return;
@@ -102,6 +106,7 @@ class FollowedEvaluations::Impl {
   std::uint64_t line_number_ = 0;
   std::string rest_;  // The beginning of a line that has no end yet.
   std::deque<SavedEvaluation> found_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> known_;  // The start and step of each line.
   base::TimePoint next_look_{};
 };
 

@@ -257,8 +257,9 @@ Manifest read_manifest(const std::string& path) {
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {
     const bool is_missing = std::filesystem::status_known(status);
-    throw Error(is_missing ? ErrorCode::kNotFound : ErrorCode::kSystem,
-                path + ": " + error.message());
+    const std::string text = path + ": " + error.message();
+    if (!is_missing) throw UnreadableFile(text);
+    throw Error(ErrorCode::kNotFound, text);
   }
   if (!std::filesystem::is_directory(status)) {
     refuse_file(path, "is not a folder, and a checkpoint is a folder");

@@ -42,10 +42,10 @@ struct CheckShare {
 class CheckpointReader {
  public:
   // Reads and checks the manifest and every byte of every file in the folder `path`. Never waits
-  // for a pipe, and follows no link. Throws Error kNotFound if there is no folder, and kSystem if a
-  // file cannot be read. Throws kBadData if anything is damaged or missing, if a file has what the
-  // manifest does not list, or if a later version of rota wrote the checkpoint. The text names the
-  // file, and for a wrong sum the MiB and both sums.
+  // for a pipe, and follows no link. Throws Error kNotFound if there is no folder, and
+  // UnreadableFile if a file cannot be read. Throws kBadData if anything is damaged or missing, if
+  // a file has what the manifest does not list, or if a later version of rota wrote the checkpoint.
+  // The text names the file, and for a wrong sum the MiB and both sums.
   //
   // Computes the sums of `share` alone. The other readers of the same files must have found the
   // other shares whole before the first value is used.

@@ -83,6 +83,7 @@ class SummaryCurves::Impl {
       std::ranges::fill(interval_, 0);
     }
     last_ = {report.step, report.samples, report.train_seconds};
+    evaluation_wait_ = options_.writer.other_writer_wait;
     begin_writer(train_, "train", report.step + 1);
     write_graph(report.step + 1);
     first_evaluation_ = report.step + (evaluated_step_ == report.step ? 1 : 0);
@@ -151,7 +152,7 @@ class SummaryCurves::Impl {
   // but it is trained. It ends if another run writes there: both would hide points of each other.
   void begin_writer(std::optional<SummaryWriter>& writer, const char* name, std::uint64_t step) {
     try {
-      make_writer(writer, name, step);
+      make_writer(writer, name, step, options_.writer.other_writer_wait);
     } catch (const exports::FolderInUse&) {
       throw;
     } catch (const Error& error) {
@@ -160,12 +161,14 @@ class SummaryCurves::Impl {
   }
 
   // Makes the writer of an evaluation, unless it is there. Returns false if that fails. Training
-  // has begun, so it goes on, even if another run writes there.
+  // has begun, so it goes on, even if another run writes there. All ranks wait meanwhile, so only
+  // the first failure may wait for that run to end.
   bool open(std::optional<SummaryWriter>& writer, const char* name) {
     if (writer) return true;
     try {
-      make_writer(writer, name, first_evaluation_);
+      make_writer(writer, name, first_evaluation_, evaluation_wait_);
     } catch (const Error& error) {
+      evaluation_wait_ = {};
       warn_once(name, error);
       return false;
     }
@@ -178,8 +181,10 @@ class SummaryCurves::Impl {
                  error.what());
   }
 
-  void make_writer(std::optional<SummaryWriter>& writer, const char* name, std::uint64_t step) {
+  void make_writer(std::optional<SummaryWriter>& writer, const char* name, std::uint64_t step,
+                   std::chrono::milliseconds other_writer_wait) {
     SummaryOptions options = options_.writer;
+    options.other_writer_wait = other_writer_wait;
     options.first_step = static_cast<std::int64_t>(step);
     writer.emplace(folder_ / name, options);
   }
@@ -260,9 +265,10 @@ class SummaryCurves::Impl {
   std::uint64_t first_evaluation_ = 0;  // The first step of evaluations in this start of the run.
   Moment last_;                         // Of the last point.
   std::optional<SummaryWriter> train_;  // Empty: its folder cannot be written.
-  std::optional<SummaryWriter> validation_;  // Once there was an evaluation of such a set.
-  std::optional<SummaryWriter> test_;        // As train_.
-  bool is_warned_ = false;                   // Of curves that cannot be written.
+  std::optional<SummaryWriter> validation_;       // Once there was an evaluation of such a set.
+  std::optional<SummaryWriter> test_;             // As train_.
+  std::chrono::milliseconds evaluation_wait_{0};  // Of open(), for another run.
+  bool is_warned_ = false;                        // Of curves that cannot be written.
 };
 
 SummaryCurves::SummaryCurves(const std::filesystem::path& folder, const SummariesOptions& options,

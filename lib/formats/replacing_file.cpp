@@ -58,8 +58,9 @@ std::string resolved(const std::filesystem::path& path) {
   if (!error) return found.string();
   const bool is_missing =
       error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
-  throw Error(is_missing ? ErrorCode::kNotFound : ErrorCode::kSystem,
-              path.string() + ": " + error.message());
+  const std::string text = path.string() + ": " + error.message();
+  if (!is_missing) throw UnreadableFile(text);
+  throw Error(ErrorCode::kNotFound, text);
 }
 
 }  // namespace rota::formats

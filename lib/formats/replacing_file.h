@@ -39,7 +39,7 @@ class ReplacingFile {
 };
 
 // Returns the path of the regular file to which links from `path` lead. Throws Error kNotFound if
-// nothing is there.
+// nothing is there, and UnreadableFile.
 std::string resolved(const std::filesystem::path& path);
 
 }  // namespace rota::formats

@@ -51,10 +51,7 @@ NewFile::NewFile(std::string path)
 void NewFile::append(std::span<const std::byte> bytes) {
   const auto what = [this] { return "written after " + std::to_string(written_) + " bytes"; };
   while (!bytes.empty()) {
-    // A write beyond the limit would end the process by SIGXFSZ.
-    const std::uint64_t room =
-        file_size_limit_bytes() - std::min(file_size_limit_bytes(), written_);
-    if (room < bytes.size()) throw_cannot_write(path_, what(), EFBIG);
+    if (is_beyond_file_limit(written_ + bytes.size())) throw_cannot_write(path_, what(), EFBIG);
     const ssize_t count = ::write(file_.get(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw_cannot_write(path_, what(), errno);
@@ -178,7 +175,7 @@ void remove_all(const std::string& path) {
 bool exists(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0) return true;
-  if (errno != ENOENT && errno != ENOTDIR) throw_errno(path);
+  if (errno != ENOENT && errno != ENOTDIR) throw_unreadable(path);
   return false;
 }
 
@@ -193,7 +190,7 @@ std::vector<std::string> names_in(const std::string& path) {
   if (error == std::errc::no_such_file_or_directory) {
     throw Error(ErrorCode::kNotFound, path + ": " + error.message());
   }
-  if (error) throw_errno(path, error.value());
+  if (error) throw_unreadable(path, error.value());
   std::ranges::sort(names);
   return names;
 }

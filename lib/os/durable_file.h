@@ -83,12 +83,12 @@ bool rename_to_made_name(const std::string& from, const std::string& to);
 // Deletes a file, or a folder with all that it has. Follows no link. Accepts that nothing is there.
 void remove_all(const std::string& path);
 
-// Returns whether there is anything at `path`, even a link that leads nowhere. Throws Error kSystem
-// if that cannot be found out.
+// Returns whether there is anything at `path`, even a link that leads nowhere. Throws
+// UnreadableFile if that cannot be found out.
 bool exists(const std::string& path);
 
 // Returns the names in the folder `path`, sorted. Throws Error kNotFound if there is no folder,
-// kSystem.
+// and UnreadableFile.
 std::vector<std::string> names_in(const std::string& path);
 
 }  // namespace rota::os

@@ -72,6 +72,8 @@ std::size_t page_bytes() noexcept {
 
 std::uint64_t file_size_limit_bytes() { return soft_limit(RLIMIT_FSIZE); }
 
+bool is_beyond_file_limit(std::uint64_t bytes) { return bytes > file_size_limit_bytes(); }
+
 std::uint64_t address_limit_bytes() { return soft_limit(RLIMIT_AS); }
 
 std::uint64_t free_address_bytes() {

@@ -25,6 +25,10 @@ std::size_t page_bytes() noexcept;
 // no limit.
 std::uint64_t file_size_limit_bytes();
 
+// Returns whether a file of `bytes` is larger than that. Ask before a write: a write beyond the
+// limit would end the process by SIGXFSZ.
+bool is_beyond_file_limit(std::uint64_t bytes);
+
 // Returns how many bytes of addresses this process may have (ulimit -v), and how many of them are
 // still free. UINT64_MAX means no limit.
 std::uint64_t address_limit_bytes();

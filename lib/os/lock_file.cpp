@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "os/host.h"
 #include "os/system_error.h"
 
 namespace rota::os {
@@ -65,16 +66,19 @@ LockFile::LockFile(std::string path) : path_(std::move(path)) {
 }
 
 void LockFile::write(std::string_view text, std::uint64_t offset) {
-  if (::ftruncate(file_.get(), static_cast<off_t>(offset)) != 0) {
-    throw_cannot_write(path_, "cut", errno);
-  }
+  const std::uint64_t end = offset + text.size();
   std::size_t done = 0;
   while (done < text.size()) {
+    if (is_beyond_file_limit(end)) throw_cannot_write(path_, "written", EFBIG);
     const ssize_t count = ::pwrite(file_.get(), text.data() + done, text.size() - done,
                                    static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw_cannot_write(path_, "written", errno);
     done += static_cast<std::size_t>(count);
+  }
+  // If the file were cut first, a reader could find it shorter than what it has read.
+  if (::ftruncate(file_.get(), static_cast<off_t>(end)) != 0) {
+    throw_cannot_write(path_, "cut", errno);
   }
   if (::fsync(file_.get()) != 0) throw_cannot_write(path_, "synced", errno);
 }
@@ -91,7 +95,7 @@ std::string LockFile::read() const {
       text.resize(done);
       continue;
     }
-    if (count < 0) throw_errno(path_);
+    if (count < 0) throw_unreadable(path_);
     text.resize(done + static_cast<std::size_t>(count));
     if (count == 0) return text;
   }

@@ -40,10 +40,12 @@ class LockFile {
   Lock try_lock() { return os::try_lock(file_, path_); }
 
   // Replaces the contents from byte `offset` on, and returns when the disk has them. Throws Error
-  // kCannotWrite.
+  // kCannotWrite; then the file is no shorter than before. If the same text, or a longer one that
+  // begins with it, is then written to the same place, another process that reads the file sees
+  // only that it grows.
   void write(std::string_view text, std::uint64_t offset = 0);
 
-  // The contents. Throws Error kSystem.
+  // Returns the contents. Throws UnreadableFile.
   std::string read() const;
 
  private:

@@ -45,7 +45,7 @@ Fd open_untrusted(const std::string& path) {
     case ENXIO:
       refuse_kind(path, "a socket");
     default:
-      throw_errno(path);
+      throw_unreadable(path);
   }
 }
 
@@ -53,7 +53,7 @@ Fd open_untrusted(const std::string& path) {
 
 MappedFile::MappedFile(std::string path) : path_(std::move(path)), file_(open_untrusted(path_)) {
   struct stat status {};
-  if (::fstat(file_.get(), &status) != 0) throw_errno("fstat of " + path_);
+  if (::fstat(file_.get(), &status) != 0) throw_unreadable("fstat of " + path_);
   if (!S_ISREG(status.st_mode)) refuse_kind(path_, kind_of(status.st_mode));
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
@@ -75,7 +75,9 @@ std::size_t MappedFile::read(std::uint64_t offset, std::span<std::byte> bytes) c
     const ssize_t count = ::pread(file_.get(), bytes.data() + done, bytes.size() - done,
                                   static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw_errno("read of " + path_ + " at byte " + std::to_string(offset + done));
+    if (count < 0) {
+      throw_unreadable("read of " + path_ + " at byte " + std::to_string(offset + done));
+    }
     if (count == 0) break;
     done += static_cast<std::size_t>(count);
   }
@@ -91,7 +93,7 @@ std::span<const std::byte> MappedFile::map() {
                                           std::to_string(size_) + " bytes");
   }
   void* start = ::mmap(nullptr, *count, PROT_READ, MAP_PRIVATE, file_.get(), 0);
-  if (start == MAP_FAILED) throw_errno("mmap of " + path_);
+  if (start == MAP_FAILED) throw_unreadable("mmap of " + path_);
   mapped_ = {static_cast<const std::byte*>(start), *count};
   return mapped_;
 }
@@ -101,11 +103,11 @@ void MappedFile::fetch(std::uint64_t offset, std::size_t count) const {
   auto* start = const_cast<std::byte*>(mapped_.data()) + offset;
   while (::madvise(start, count, kPopulateRead) != 0) {
     if (errno == EINTR || errno == EAGAIN) continue;
-    if (errno == EFAULT || errno == EHWPOISON) throw_errno(what, EIO);
-    if (errno != EINVAL) throw_errno(what);
+    if (errno == EFAULT || errno == EHWPOISON) throw_unreadable(what, EIO);
+    if (errno != EINVAL) throw_unreadable(what);
     // Linux before 5.14.
     std::vector<std::byte> bytes(count);
-    if (read(offset, bytes) < count) throw_errno(what, EIO);
+    if (read(offset, bytes) < count) throw_unreadable(what, EIO);
     return;
   }
 }

@@ -14,7 +14,7 @@ namespace rota::os {
 class MappedFile {
  public:
   // Opens `path`, but follows no link there and never waits. Throws Error kNotFound if nothing is
-  // there, kBadData if it is not a regular file, and kSystem.
+  // there, kBadData if it is not a regular file, and UnreadableFile.
   explicit MappedFile(std::string path);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&&) = delete;
@@ -24,16 +24,16 @@ class MappedFile {
   std::uint64_t size() const noexcept { return size_; }
 
   // Reads bytes from `offset` on, without a mapping, so that a failing disk is an Error. Returns
-  // fewer bytes than `bytes` has only at the end of the file. Throws Error kSystem.
+  // fewer bytes than `bytes` has only at the end of the file. Throws UnreadableFile.
   std::size_t read(std::uint64_t offset, std::span<std::byte> bytes) const;
 
-  // Maps the file. The bytes live as long as this object. Throws Error kSystem, kNoMemory.
+  // Maps the file. The bytes live as long as this object. Throws UnreadableFile, Error kNoMemory.
   std::span<const std::byte> map();
 
   // Reads `count` bytes from `offset` on into the memory of the mapping. Without this call, an
   // access to the mapping could end the process by SIGBUS, if the disk fails or the file has become
   // shorter. Requires that map() has been called, and that `offset` is a multiple of 1 MiB. Throws
-  // Error kSystem.
+  // UnreadableFile.
   void fetch(std::uint64_t offset, std::size_t count) const;
 
   // Closes the descriptor, so that a process can have more files mapped than descriptors. The bytes

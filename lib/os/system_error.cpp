@@ -32,17 +32,25 @@ const char* advice_for(int error) noexcept {
   }
 }
 
+bool is_no_room(int error) noexcept { return error == ENOMEM || error == ENOSPC; }
+
 }  // namespace
 
 void throw_errno(const std::string& what) { throw_errno(what, errno); }
 
 void throw_errno(const std::string& what, int error_number) {
-  const bool no_room = error_number == ENOMEM || error_number == ENOSPC;
   std::string advice;
   if (error_number == ENOSYS) advice = "; rota needs Linux 3.17 or later";
   if (error_number == ENOMEM) advice = advice_on_memory();
-  throw Error(no_room ? ErrorCode::kNoMemory : ErrorCode::kSystem,
+  throw Error(is_no_room(error_number) ? ErrorCode::kNoMemory : ErrorCode::kSystem,
               what + ": " + std::generic_category().message(error_number) + advice);
+}
+
+void throw_unreadable(const std::string& what) { throw_unreadable(what, errno); }
+
+void throw_unreadable(const std::string& what, int error_number) {
+  if (is_no_room(error_number)) throw_errno(what, error_number);
+  throw UnreadableFile(what + ": " + std::generic_category().message(error_number));
 }
 
 // The C library reports EAGAIN, not ENOMEM, if a new thread finds no addresses for its stack.

@@ -11,6 +11,11 @@ namespace rota::os {
 [[noreturn]] void throw_errno(const std::string& what);
 [[noreturn]] void throw_errno(const std::string& what, int error_number);
 
+// Throws UnreadableFile, whose text has the form of those of throw_errno(). If there is no memory,
+// throws as throw_errno() does.
+[[noreturn]] void throw_unreadable(const std::string& what);
+[[noreturn]] void throw_unreadable(const std::string& what, int error_number);
+
 // Throws the Error of a process or a thread that cannot be started, as throw_errno() does. If a
 // limit may be the cause, the text names it, and says what to do.
 [[noreturn]] void throw_cannot_start(const std::string& what, int error_number);

@@ -36,15 +36,16 @@ DataFile::DataFile(const std::filesystem::path& path) : name_(path.string()) {
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::status_known(status) || !std::filesystem::exists(status)) {
     const bool is_missing = std::filesystem::status_known(status);
-    throw Error(is_missing ? ErrorCode::kNotFound : ErrorCode::kSystem,
-                name_ + ": " + error.message());
+    const std::string text = name_ + ": " + error.message();
+    if (!is_missing) throw UnreadableFile(text);
+    throw Error(ErrorCode::kNotFound, text);
   }
   if (!std::filesystem::is_regular_file(status)) {
     throw Error(ErrorCode::kBadData,
                 name_ + ": is " + kind_of(status.type()) + ", expected an IDX file");
   }
   file_.reset(std::fopen(name_.c_str(), "rb"));
-  if (!file_) os::throw_errno(name_);
+  if (!file_) os::throw_unreadable(name_);
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // window_ is the only buffer.
 
   std::array<std::uint8_t, 2> magic{};
@@ -67,7 +68,7 @@ std::size_t DataFile::read(std::span<std::uint8_t> bytes) {
 
 std::size_t DataFile::read_raw(std::span<std::uint8_t> bytes) {
   const std::size_t count = std::fread(bytes.data(), 1, bytes.size(), file_.get());
-  if (std::ferror(file_.get()) != 0) os::throw_errno("read of " + name_);
+  if (std::ferror(file_.get()) != 0) os::throw_unreadable("read of " + name_);
   return count;
 }
 

@@ -15,8 +15,8 @@ namespace rota::training {
 
 class DataFile {
  public:
-  // Throws Error kNotFound if the file is missing, kSystem if it cannot be opened, kBadData if it
-  // is not a regular file.
+  // Throws Error kNotFound if the file is missing, UnreadableFile if it cannot be opened, kBadData
+  // if it is not a regular file.
   explicit DataFile(const std::filesystem::path& path);
   ~DataFile();
   DataFile(const DataFile&) = delete;
@@ -26,8 +26,9 @@ class DataFile {
   const std::string& name() const noexcept { return name_; }
 
   // Fills `bytes` from the contents and returns the number of bytes read. Fewer bytes than asked
-  // for mean that the contents have ended, complete and undamaged. Throws Error kSystem, kNoMemory,
-  // and kBadData for a gzip stream that is damaged, ends early or is followed by other data.
+  // for mean that the contents have ended, complete and undamaged. Throws UnreadableFile, and Error
+  // kNoMemory, and kBadData for a gzip stream that is damaged, ends early or is followed by other
+  // data.
   std::size_t read(std::span<std::uint8_t> bytes);
 
   // Returns the largest number of bytes that the contents can have, computed from the file's size.

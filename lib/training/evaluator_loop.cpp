@@ -7,7 +7,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -20,6 +19,7 @@
 #include "base/time.h"
 #include "checkpoint/ended.h"
 #include "checkpoint/evaluations.h"
+#include "checkpoint/file_names.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/reader.h"
 #include "checkpoint/restore.h"
@@ -40,6 +40,9 @@ constexpr std::chrono::seconds kOtherEvaluatorWait{10};
 constexpr std::chrono::seconds kSummaryWait{10};
 constexpr int kMostTries = 5;                          // Of what the system could not read.
 constexpr std::chrono::milliseconds kMostPause{1000};  // Between two tries.
+
+// When this process began, by the clock of files: before its program has read any data.
+const auto kProcessStart = std::filesystem::file_time_type::clock::now();
 
 const EvaluatorOptions& checked_evaluator(const EvaluatorOptions& options, std::size_t samples) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorCode::kInvalidArgument, why); };
@@ -140,9 +143,7 @@ class EvaluatorLoop::Impl {
  private:
   void follow() {
     const EndSignal& end_signal = end_signal_.emplace();
-    // Beside ranks, a file from before does not count: the run may be about to go on. A run that
-    // ends again writes a new file, even if it has the same contents.
-    const auto old_end = is_beside_ranks() ? time_of_end() : std::nullopt;
+    const auto old_end = time_of_old_end();
     if (!read_patiently([this] { return os::exists(folder_.path()); })) {
       std::fprintf(stderr, "rota: the evaluator waits for the folder %s, which is not there yet\n",
                    folder_.path().c_str());
@@ -160,6 +161,7 @@ class EvaluatorLoop::Impl {
       } else if (is_asked || report_.has_ended) {
         return;
       } else {
+        flush_lines();  // The disk may have room now.
         end_signal.wait_for(options_.interval);
       }
     }
@@ -167,13 +169,19 @@ class EvaluatorLoop::Impl {
 
   // Other evaluators may use the folder from here on.
   void close() noexcept {
+    if (const std::string failure = flush_lines(); !failure.empty()) {
+      std::fprintf(stderr,
+                   "rota: warning: the evaluator ends without having written the last scores (%zu "
+                   "lines): %s; start it again, and it evaluates their checkpoints again\n",
+                   file_->unwritten_count(), failure.c_str());
+    }
     end_signal_.reset();
     file_.reset();
     summaries_.reset();
   }
 
-  // Calls `read` again if the system could not read, which may pass in a network file system.
-  // Throws the Error of the last try.
+  // Calls `read` again if the system could not read, which may pass in a network file system. After
+  // SIGTERM, there is no time to wait between the tries. Throws the Error of the last try.
   template <class Read>
   std::invoke_result_t<Read> read_patiently(const Read& read) const {
     for (int tries = 1;; ++tries) {
@@ -182,12 +190,21 @@ class EvaluatorLoop::Impl {
       } catch (const Error& error) {
         if (error.code() != ErrorCode::kSystem || tries == kMostTries) throw;
       }
-      std::this_thread::sleep_for(std::min(options_.interval, kMostPause));
+      end_signal_->wait_for(std::min(options_.interval, kMostPause));
     }
   }
 
   std::optional<std::filesystem::file_time_type> time_of_end() const {
     return read_patiently([this] { return checkpoint::time_of_ended(folder_.path()); });
+  }
+
+  // Returns the time of an end that does not count: beside ranks, the end of an earlier job,
+  // because the run may be about to go on. A run that ends again writes a new file, even if it has
+  // the same contents. A short run may end while this process still reads its data: such an end
+  // counts.
+  std::optional<std::filesystem::file_time_type> time_of_old_end() const {
+    const auto end = is_beside_ranks() ? time_of_end() : std::nullopt;
+    return end && *end < kProcessStart ? end : std::nullopt;
   }
 
   std::optional<checkpoint::Ended> read_end() const {
@@ -208,7 +225,7 @@ class EvaluatorLoop::Impl {
       if (!error) now.insert({step, changed.time_since_epoch().count()});
       // It may be removed at any time.
       if (error && error != std::errc::no_such_file_or_directory) {
-        os::throw_errno(path, error.value());
+        os::throw_unreadable(path, error.value());
       }
     }
     return now;
@@ -216,37 +233,60 @@ class EvaluatorLoop::Impl {
 
   // After SIGTERM, there may be time for the last checkpoint alone. But rotarun also sends SIGTERM
   // when all ranks have ended. Then there is time for others, until rotarun kills this process.
-  std::optional<SeenCheckpoint> next(bool is_asked) const {
+  std::optional<SeenCheckpoint> next(bool is_asked) {
     if (!is_asked) return order_.next();
     if (const auto last = last_that_waits()) return last;
     return is_beside_ranks() && ended_ ? order_.next() : std::nullopt;
   }
 
-  // Returns the last checkpoint of the run, unless it is settled. A checkpoint whose manifest is
-  // damaged or gone is not the last one.
-  std::optional<SeenCheckpoint> last_that_waits() const {
-    training::SavedCheckpoints saved;
+  // Reads the manifests of the checkpoints that are new in the folder. Each is read once, because
+  // there is little time after SIGTERM, and a manifest never changes.
+  void read_new_manifests() {
+    std::erase_if(saved_, [&](const auto& each) { return !seen_.contains(each.first); });
+    std::erase_if(unreadable_, [&](const auto& each) { return !seen_.contains(each); });
     for (const SeenCheckpoint& seen : seen_) {
+      if (saved_.contains(seen) || unreadable_.contains(seen)) continue;
       try {
         const auto manifest =
             read_patiently([&] { return checkpoint::read_manifest(folder_.path_of(seen.step)); });
-        saved[seen] = {.run = to_text(manifest.run), .start = manifest.start};
+        saved_[seen] = {.run = to_text(manifest.run), .start = manifest.start};
       } catch (const Error& error) {
         if (!is_of_file(error)) throw;
+        unreadable_.insert(seen);
       }
     }
+  }
+
+  // Returns the last checkpoint of the run, unless it is settled. A checkpoint whose manifest is
+  // damaged or gone is not the last one.
+  std::optional<SeenCheckpoint> last_that_waits() {
+    read_new_manifests();
     const auto step = ended_ ? std::optional(ended_->step) : std::nullopt;
-    const auto last = training::last_of(saved, step);
+    const auto last = training::last_of(saved_, step);
     return last && order_.waits(*last) ? last : std::nullopt;
   }
 
-  // Names the checkpoints that the training run removed before their turn.
+  // Returns whether the training run has set aside a checkpoint that is gone. The folder has
+  // another name then, but still the same time.
+  bool is_set_aside(const SeenCheckpoint& gone) const {
+    for (std::size_t number = 1;; ++number) {
+      std::error_code error;
+      const std::string name = checkpoint::set_aside_name(gone.step, number);
+      const auto changed = std::filesystem::last_write_time(folder_.path() + "/" + name, error);
+      if (error) return false;
+      if (changed.time_since_epoch().count() == gone.changed) return true;
+    }
+  }
+
+  // Names the checkpoints that are gone before their turn, and says why.
   void name_missed() {
     for (const SeenCheckpoint& missed : order_.take_missed()) {
-      std::fprintf(stderr,
-                   "rota: the evaluator passes over a checkpoint: %s: was removed before its turn; "
-                   "let the training run keep more checkpoints\n",
-                   folder_.path_of(missed.step).c_str());
+      std::fprintf(stderr, "rota: the evaluator passes over a checkpoint: %s: %s\n",
+                   folder_.path_of(missed.step).c_str(),
+                   is_set_aside(missed) ? "was set aside before its turn: the training run has "
+                                          "gone on from another checkpoint"
+                                        : "was removed before its turn; let the training run keep "
+                                          "more checkpoints");
     }
   }
 
@@ -341,6 +381,17 @@ class EvaluatorLoop::Impl {
              means);
   }
 
+  // Tries again to write the lines that the disk has not taken. Returns what failed, or an empty
+  // text.
+  std::string flush_lines() {
+    try {
+      if (file_) file_->flush();
+      return {};
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+
   // If the disk does not take the line, such as a full one, the score stays in memory, and the
   // evaluator goes on. Warns once.
   void remember(const SavedEvaluation& evaluation, const checkpoint::Means& means) {
@@ -349,8 +400,8 @@ class EvaluatorLoop::Impl {
     } catch (const Error& error) {
       if (std::exchange(is_line_warned_, true)) return;
       std::fprintf(stderr,
-                   "rota: warning: the evaluator keeps its scores in memory, and tries to write "
-                   "them with the next one: %s\n",
+                   "rota: warning: the evaluator keeps its scores in memory, and tries again to "
+                   "write them: %s\n",
                    error.what());
     }
   }
@@ -362,6 +413,7 @@ class EvaluatorLoop::Impl {
     const auto last = file_->last_step(run);
     SummaryOptions options;
     options.first_step = last ? static_cast<std::int64_t>(*last) + 1 : 0;
+    if (is_warned_) options.other_writer_wait = {};  // One wait is enough.
     try {
       summaries_.emplace(options_.logs / "evaluator", options);
     } catch (const Error& error) {
@@ -387,9 +439,11 @@ class EvaluatorLoop::Impl {
   EvaluatorOptions options_;
   checkpoint::CheckpointFolder folder_;
   training::ParameterMemory memory_;
-  std::vector<std::uint64_t> samples_;  // 0, 1, 2, …
-  std::vector<double> sums_;            // Of the latest score.
-  std::set<SeenCheckpoint> seen_;       // What the folder had at the last look.
+  std::vector<std::uint64_t> samples_;   // 0, 1, 2, …
+  std::vector<double> sums_;             // Of the latest score.
+  std::set<SeenCheckpoint> seen_;        // What the folder had at the last look.
+  training::SavedCheckpoints saved_;     // Those in seen_ whose manifests were read.
+  std::set<SeenCheckpoint> unreadable_;  // Those whose manifests are damaged or gone.
   training::EvaluationOrder order_;
   std::optional<checkpoint::Ended> ended_;           // How the training run has ended, once it has.
   std::optional<checkpoint::EvaluationsFile> file_;  // Once there is a checkpoint.

@@ -14,6 +14,8 @@
 #include <cstdarg>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -22,6 +24,8 @@
 #include <rota/communicator.h>
 #include <rota/error.h>
 
+#include "checkpoint/evaluations.h"
+#include "checkpoint/file_names.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/owner.h"
 #include "checkpoint/reader.h"
@@ -64,6 +68,9 @@ ssize_t write(int file, const void* bytes, size_t count) {
 }
 ssize_t pread(int file, void* bytes, size_t count, off_t offset) {
   return fails("pread") ? -1 : ::syscall(SYS_pread64, file, bytes, count, offset);
+}
+ssize_t pwrite(int file, const void* bytes, size_t count, off_t offset) {
+  return fails("pwrite") ? -1 : ::syscall(SYS_pwrite64, file, bytes, count, offset);
 }
 int madvise(void* start, size_t count, int advice) noexcept {
   const bool populates = advice == 22;  // MADV_POPULATE_READ.
@@ -198,6 +205,9 @@ TEST_F(Faults, OfAReadDoNotTakeARunToAnOlderCheckpoint) {
     EXPECT_THAT(error->what(), HasSubstr("Input/output error"));
     EXPECT_THAT(error->what(), HasSubstr(each.from.empty() ? ", or move this checkpoint away"
                                                            : ", or resume from another"));
+    fault = {.call = "populate", .countdown = 1, .error = EFAULT};
+    EXPECT_THROW(checkpointer.restore(), UnreadableFile) << "programs tell it from other failures";
+    fault = {};
     EXPECT_EQ(checkpointer.restore().step, 2U) << "the fault is over";
   }
 }
@@ -231,6 +241,29 @@ TEST_F(Faults, OfTheOwnersFileAreTold) {
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
   EXPECT_THAT(error->what(), HasSubstr("/owner: cannot be synced: Input/output error"));
+}
+
+// A hook that follows the evaluator may have read the first line. If the file became shorter, the
+// hook would begin it again.
+TEST_F(Faults, OfEvaluationsLeaveTheFileAsLongAsItWas) {
+  const auto evaluation = [](std::uint64_t step) {
+    return SavedEvaluation{
+        .run = to_text(kFirstRun), .start = 1, .step = step, .samples = 10, .sums = {5}};
+  };
+  const std::string path = checkpoints_.path() + "/" + kEvaluationsName;
+  EvaluationsFile file(checkpoints_.path(), 0ms);
+  fault = {.call = "fsync", .countdown = 1, .error = EIO};
+  EXPECT_TRUE(error_of([&] { file.add(evaluation(1), {}); }));
+  EXPECT_EQ(std::filesystem::file_size(path), encode(evaluation(1), {}).size());
+  fault = {.call = "pwrite", .countdown = 1, .error = ENOSPC};
+  EXPECT_TRUE(error_of([&] { file.add(evaluation(2), {}); }));
+  EXPECT_EQ(fault.countdown, 0);
+  EXPECT_EQ(std::filesystem::file_size(path), encode(evaluation(1), {}).size());
+  fault = {};
+  file.add(evaluation(3), {});
+  std::string all;
+  for (const std::uint64_t step : {1, 2, 3}) all += encode(evaluation(step), {});
+  EXPECT_EQ((std::ostringstream() << std::ifstream(path).rdbuf()).str(), all);
 }
 
 // Some file systems that are a view of an object store rename no folder that has files. Each has an

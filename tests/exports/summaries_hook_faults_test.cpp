@@ -156,6 +156,31 @@ TEST(Summaries, RefuseAFolderWhereAnotherRunWrites) {
   }
 }
 
+// All ranks wait with rank 0, so only the first evaluation may wait. Method: another run writes to
+// the folder of validation, and the wait is long enough to tell it from none.
+TEST(Summaries, WaitOnceForAnotherRunWhileTrainingGoesOn) {
+  constexpr std::chrono::seconds kWait{2};
+  const TemporaryFolder folder;
+  const SummaryWriter other(folder.path() / "validation");
+  SummaryCurves curves(folder.path(), {.writer = {.other_writer_wait = kWait}}, 1);
+  ::testing::internal::CaptureStderr();
+  curves.begin({});
+  const double sum = 1;
+  const auto evaluate = [&] {
+    BasicEvaluationReport<ScoreSums> report;
+    report.is_validation = true;
+    report.score = {std::span(&sum, 1), 10};
+    const auto start = std::chrono::steady_clock::now();
+    curves.add_evaluation(report);
+    return std::chrono::steady_clock::now() - start;
+  };
+  EXPECT_GE(evaluate(), kWait);
+  for (int i = 0; i < 2; ++i) EXPECT_LT(evaluate(), kWait);
+  curves.end(true);
+  EXPECT_EQ(count_of(::testing::internal::GetCapturedStderr(), "without curves of validation: "),
+            1U);
+}
+
 // The folder of validation is made only when training has begun.
 TEST(Summaries, DoNotStopTrainingWithoutAFolderOfValidation) {
   TemporaryFolder folder;

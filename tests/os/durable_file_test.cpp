@@ -165,6 +165,7 @@ TEST_F(DurableFile, IsListedInTheOrderOfNames) {
   const auto file = error_of([&] { names_in(path("a")); });
   ASSERT_TRUE(file);
   EXPECT_EQ(file->code(), ErrorCode::kSystem);
+  EXPECT_THROW(names_in(path("a")), UnreadableFile);
 }
 
 TEST_F(DurableFile, SyncsAFolder) {

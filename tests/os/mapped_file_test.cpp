@@ -92,6 +92,7 @@ TEST_F(MappedFileTest, IsNothingButARegularFile) {
   expect_refused("socket", ErrorCode::kBadData, "is a socket");
   expect_refused("missing", ErrorCode::kNotFound, "No such file");
   expect_refused("a/b", ErrorCode::kSystem, "Not a directory");
+  EXPECT_THROW(MappedFile(path("a/b")), UnreadableFile);
   ::close(socket);
 }
 

@@ -63,6 +63,18 @@ TEST(SystemError, NamesNoLimitOfAddressesThatIsNotTheCause) {
   EXPECT_THAT(error->what(), Not(HasSubstr("ulimit")));
 }
 
+TEST(SystemError, OfAFileThatCannotBeReadHasItsOwnClass) {
+  const auto read = [] { throw_unreadable("read of a file", EIO); };
+  EXPECT_THROW(read(), UnreadableFile);
+  const auto error = error_of(read);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kSystem);
+  EXPECT_STREQ(error->what(), "read of a file: Input/output error");
+  const auto without_memory = error_of([] { throw_unreadable("read of a file", ENOMEM); });
+  ASSERT_TRUE(without_memory);
+  EXPECT_EQ(without_memory->code(), ErrorCode::kNoMemory);
+}
+
 TEST(SystemError, OfAProcessNamesTheLimitOfProcesses) {
   const auto error = error_of([] { throw_cannot_start("fork", EAGAIN); });
   ASSERT_TRUE(error);

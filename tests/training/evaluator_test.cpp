@@ -12,110 +12,31 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <map>
 #include <numeric>
-#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <rota/end_signal.h>
-#include <rota/trainer.h>
 
-#include "exports/full_disk.h"
 #include "exports/read_events.h"
 #include "testing/error_of.h"
-#include "training/temporary_folder.h"
-#include "training/thread_ranks.h"
+#include "training/evaluated_run.h"
 
 namespace rota {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
+using testing::evaluated_model;
 using ::testing::HasSubstr;
-using testing::small_dataset;
-using testing::TemporaryFolder;
-using Steps = std::vector<std::uint64_t>;
+using testing::kEvaluated;
+using testing::kTrained;
+using testing::Steps;
 
-const Dataset kTrained = small_dataset(60);
-const Dataset kEvaluated = small_dataset(25);
-
-Model<float> evaluated_model() { return Model<float>({6, 6, 1}, {dense(4)}); }
-
-class EvaluatorTest : public ::testing::Test {
- protected:
-  fs::path run() const { return folder_.path() / "run"; }
-  fs::path checkpoint(const std::string& step) const {
-    return run() / (std::string(12 - step.size(), '0') + step);
-  }
-
-  // Trains until `epochs` of 6 steps are done, and saves every 3 steps.
-  void train(std::size_t epochs) {
-    Communicator alone{CommunicatorOptions{}};
-    TrainerOptions options;
-    options.epochs = epochs;
-    options.batch_size = 10;
-    options.optimizer = Sgd{.learning_rate = 0.1};
-    options.session.checkpoints = {
-        .folder = run(), .every_steps = 3, .keep = 100, .asynchronous = false};
-    Trainer<float> trainer(alone, evaluated_model(), kTrained, kTrained, options);
-    const EndReport end = trainer.run();
-    auto all = samples_of(kEvaluated, trainer.replica().model(), kEvaluated.count(), "test");
-    std::vector<std::uint64_t> samples(all.count);
-    std::iota(samples.begin(), samples.end(), std::uint64_t{0});
-    by_rank_ = trainer.replica().evaluate(all.gather({.samples = samples}));
-    write_safetensors(folder_.path() / "model.safetensors", trainer.replica().tensors(),
-                      {{"step", std::to_string(end.steps)}});
-  }
-
-  EvaluatorOptions options() const {
-    return {.folder = run(), .batch_size = 10, .interval = std::chrono::milliseconds(5)};
-  }
-  Evaluator<float> make() const { return {evaluated_model(), kEvaluated, options()}; }
-
-  // Runs an evaluator to its end. Sets scores_.
-  EvaluatorReport evaluate() {
-    scores_.clear();
-    Evaluator<float> evaluator(evaluated_model(), kEvaluated, options());
-    return evaluator.run([&](const CheckpointScore& score) { scores_.push_back(score); });
-  }
-  // Does the same, but SIGTERM comes in the first evaluation, and `before` is called before it.
-  EvaluatorReport evaluate_with_sigterm(const std::function<void()>& before) {
-    scores_.clear();
-    const EndSignal signal;
-    bool is_sent = false;
-    auto source = samples_of(kEvaluated, evaluated_model(), 1, "test");
-    source.gather = [&, gather = source.gather](const SampleRun& run) {
-      if (run.samples.front() == 3 && !std::exchange(is_sent, true)) {
-        before();
-        ::kill(::getpid(), SIGTERM);
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(6));
-      return gather(run);
-    };
-    EvaluatorOptions slow = options();
-    slow.batch_size = 1;
-    Evaluator<float> evaluator(evaluated_model(), source, slow);
-    return evaluator.run([&](const CheckpointScore& score) { scores_.push_back(score); });
-  }
-  Steps evaluated() const {
-    Steps steps;
-    for (const CheckpointScore& score : scores_) steps.push_back(score.step);
-    return steps;
-  }
-  std::size_t line_count() const {
-    std::ifstream file(run() / "evaluations.jsonl");
-    std::size_t count = 0;
-    for (std::string line; std::getline(file, line);) ++count;
-    return count;
-  }
-
-  TemporaryFolder folder_;
-  Score by_rank_;  // Of the last weights.
-  std::vector<CheckpointScore> scores_;
-};
+class EvaluatorTest : public testing::EvaluatedRun {};
 
 TEST_F(EvaluatorTest, ScoresEachCheckpointOnce) {
   train(2);
@@ -214,8 +135,9 @@ TEST_F(EvaluatorTest, ScoresTheOthersAfterTheNewestWhenTheRanksHaveEnded) {
 // Somebody asked rotarun to end the job, so there may be little time.
 TEST_F(EvaluatorTest, ScoresTheNewestAloneBesideRanksThatWereStopped) {
   train(2);
+  make_end_old();
   ::setenv("ROTA_ROLE", "evaluator", 1);
-  const EvaluatorReport report = evaluate_with_sigterm([] {});  // ended.json is old.
+  const EvaluatorReport report = evaluate_with_sigterm([] {});
   ::unsetenv("ROTA_ROLE");
   EXPECT_THAT(evaluated(), ElementsAre(12));
   EXPECT_FALSE(report.has_ended);
@@ -255,10 +177,25 @@ TEST_F(EvaluatorTest, NamesWhatTheRunRemovedMeanwhile) {
   EXPECT_EQ(report.damaged, 0U);
 }
 
+// A larger `keep` would not help.
+TEST_F(EvaluatorTest, NamesWhatTheRunSetAsideMeanwhile) {
+  train(1);
+  Evaluator<float> evaluator(evaluated_model(), kEvaluated, options());
+  ::testing::internal::CaptureStderr();
+  const auto report = evaluator.run([&](const CheckpointScore& score) {
+    if (score.step == 3) fs::rename(checkpoint("6"), checkpoint("6").string() + ".set-aside-1");
+  });
+  const std::string reported = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(reported, HasSubstr(checkpoint("6").string() + ": was set aside before its turn"));
+  EXPECT_EQ(reported.find("keep more"), std::string::npos) << reported;
+  EXPECT_EQ(report.missed, 1U);
+}
+
 // Beside ranks, the run may be about to go on.
 TEST_F(EvaluatorTest, DoesNotTrustAnOldEndBesideRanks) {
   train(1);
   train(1);  // The file then has the same contents as after the third run.
+  make_end_old();
   ::setenv("ROTA_ROLE", "evaluator", 1);
   std::atomic<bool> has_returned = false;
   EvaluatorReport report;
@@ -273,6 +210,28 @@ TEST_F(EvaluatorTest, DoesNotTrustAnOldEndBesideRanks) {
   evaluator.join();
   ::unsetenv("ROTA_ROLE");
   EXPECT_TRUE(report.has_ended);
+}
+
+// A short run has ended while this process still read its data. SIGTERM ends an evaluator that
+// waits for another end.
+TEST_F(EvaluatorTest, TrustsAnEndThatIsNewerThanItsProcess) {
+  train(1);
+  ::setenv("ROTA_ROLE", "evaluator", 1);
+  std::atomic<bool> has_returned = false;
+  EvaluatorReport report;
+  std::thread evaluator([&] {
+    report = evaluate();
+    has_returned = true;
+  });
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!has_returned && std::chrono::steady_clock::now() < limit) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  if (!has_returned) ::kill(::getpid(), SIGTERM);
+  evaluator.join();
+  ::unsetenv("ROTA_ROLE");
+  EXPECT_TRUE(report.has_ended);
+  EXPECT_EQ(report.evaluated, 2U);
 }
 
 // An evaluator that was killed between the point and the line writes the point again.
@@ -333,70 +292,6 @@ TEST_F(EvaluatorTest, GoesOnWithoutAFolderForCurves) {
     }
   }
   EXPECT_THAT(points, ElementsAre(9, 12));
-}
-
-// The scores are written once the disk has room, after the third one. Method: the file is as long
-// as a file may become.
-TEST_F(EvaluatorTest, GoesOnWhenTheDiskIsFull) {
-  constexpr std::size_t kMostBytes = 20'000;
-  train(2);
-  std::string filler;
-  while (filler.size() + 50 < kMostBytes) {
-    filler += R"({"run":"000102030405060708090a0b0c0d0e0f","start":1,"step":1,)"
-              R"("samples":1,"sums":[1.0],"means":{}})"
-              "\n";
-  }
-  std::ofstream(run() / "evaluations.jsonl") << filler;
-  const std::size_t before = line_count();
-  const auto previous = ::signal(SIGXFSZ, SIG_IGN);
-  std::optional<testing::FullDisk> full(kMostBytes);
-  std::size_t while_full = 0;
-  Evaluator<float> evaluator(evaluated_model(), kEvaluated, options());
-  ::testing::internal::CaptureStderr();
-  const EvaluatorReport report = evaluator.run([&](const CheckpointScore& score) {
-    if (score.step != 9) return;
-    while_full = line_count();
-    full.reset();
-  });
-  full.reset();
-  const std::string reported = ::testing::internal::GetCapturedStderr();
-  ::signal(SIGXFSZ, previous);
-  EXPECT_EQ(report.evaluated, 4U);
-  EXPECT_TRUE(report.has_ended);
-  EXPECT_LE(while_full, before + 1) << "with a part of a line";
-  EXPECT_EQ(line_count(), before + 4);
-  const auto first = reported.find("rota: warning: the evaluator keeps its scores in memory");
-  ASSERT_NE(first, std::string::npos) << reported;
-  EXPECT_EQ(reported.find("warning", reported.find('\n')), std::string::npos) << reported;
-  EXPECT_EQ(evaluate().evaluated, 0U);
-}
-
-// Method: a file has the name of the folder until the evaluator has looked, so a list of its names
-// is an error of the system.
-TEST_F(EvaluatorTest, TriesAFolderAgainThatCannotBeRead) {
-  train(1);
-  const fs::path whole = folder_.path() / "whole";
-  fs::rename(run(), whole);
-  folder_.write("run", {1});
-  EvaluatorOptions slow = options();
-  slow.interval = std::chrono::seconds(1);
-  Evaluator<float> evaluator(evaluated_model(), kEvaluated, slow);
-  EvaluatorReport report;
-  std::thread thread([&] { EXPECT_NO_THROW(report = evaluator.run()); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  fs::remove(run());
-  fs::rename(whole, run());
-  thread.join();
-  EXPECT_EQ(report.evaluated, 2U);
-  EXPECT_TRUE(report.has_ended);
-}
-
-TEST_F(EvaluatorTest, EndsWhereTheFolderStaysUnreadable) {
-  folder_.write("run", {1});
-  auto evaluator = make();
-  const auto error = testing::error_of([&] { evaluator.run(); });
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), ErrorCode::kSystem);
 }
 
 TEST_F(EvaluatorTest, PassesOverALineThatIsDamaged) {

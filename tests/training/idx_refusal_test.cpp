@@ -221,6 +221,7 @@ TEST(IdxRefusal, OfALinkToItself) {
   const Refusal refusal = refusal_of([&] { read_idx(link, labels); });
   EXPECT_EQ(refusal.code, ErrorCode::kSystem);
   EXPECT_EQ(refusal.text, link.string() + ": Too many levels of symbolic links");
+  EXPECT_THROW(read_idx(link, labels), UnreadableFile);
 }
 
 TEST(IdxRefusal, OfAFolder) {

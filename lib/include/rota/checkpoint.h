@@ -128,10 +128,10 @@ class ROTA_EXPORT Checkpointer {
   // and Restored::note names the damaged one. With kPerHost, takes the newest checkpoint that all
   // hosts have whole. If a host has none, another host sends it this one; what the ranks of that
   // host alone had may be lost, such as the feedback of a codec, and Restored::note and stderr say
-  // so. Collective. Throws Error kBadData if all are damaged; kSystem if a file cannot be read, as
-  // it may be whole; kNotFound; kMismatch if the checkpoint is of another model, optimizer, data or
-  // seed (the text shows both sides), with no piece changed; kCannotWrite if a host cannot write
-  // what it is sent; and what collectives throw.
+  // so. Collective. Throws Error kBadData if all are damaged; UnreadableFile if a file cannot be
+  // read, as it may be whole; kNotFound; kMismatch if the checkpoint is of another model,
+  // optimizer, data or seed (the text shows both sides), with no piece changed; kCannotWrite if a
+  // host cannot write what it is sent; and what collectives throw.
   Restored restore();
 
   // Rank 0 decides when to save, and the caller tells the other ranks. Returns on rank 0 whether a

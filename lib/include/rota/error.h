@@ -46,4 +46,11 @@ class ROTA_EXPORT Error : public std::runtime_error {
   std::optional<std::size_t> blamed_rank_;
 };
 
+// An Error kSystem: the system cannot read a file or a folder that is to be read, such as a
+// checkpoint. It may be whole.
+class ROTA_EXPORT UnreadableFile : public Error {
+ public:
+  explicit UnreadableFile(const std::string& what) : Error(ErrorCode::kSystem, what) {}
+};
+
 }  // namespace rota

@@ -31,12 +31,13 @@ class ROTA_EXPORT FollowedEvaluations {
   FollowedEvaluations(FollowedEvaluations&&) noexcept;
   FollowedEvaluations& operator=(FollowedEvaluations&&) noexcept;
 
-  // From now on, next() returns the evaluations of this run, without the first `taken`.
+  // From now on, next() returns the evaluations of this run, without the first `taken`. Returns
+  // that of a checkpoint once, even if the file becomes shorter, and has its line again.
   void begin(const std::string& run, std::uint64_t taken);
 
   // The next evaluation; empty if there is none at present. Looks at the file once in a second at
   // most, and never waits for the evaluator. A damaged line is passed over, and named on stderr.
-  // Throws Error kSystem if the file cannot be read.
+  // Throws UnreadableFile if the file cannot be read.
   std::optional<SavedEvaluation> next();
 
  private:

@@ -59,8 +59,8 @@ class ROTA_EXPORT Evaluator : private EvaluatorLoop {
   // again. The last checkpoint is always evaluated. Calls `tell` for each checkpoint, when its
   // score is written down. Older ones come first. Returns when the training run has ended: when its
   // file ended.json says so, and no checkpoint waits. Beside the ranks of rotarun (ROTA_ROLE is
-  // set), a file ended.json does not count that was there from the beginning, because the run may
-  // be about to go on. After SIGTERM, returns as soon as the last checkpoint is evaluated; others
+  // set), a file ended.json does not count that is older than this process, because the run may be
+  // about to go on. After SIGTERM, returns as soon as the last checkpoint is evaluated; others
   // are left for the next start. Beside ranks whose training run has ended, others follow the last
   // one: rotarun sends SIGTERM then, and kills this process after its --grace.
   //
@@ -71,8 +71,8 @@ class ROTA_EXPORT Evaluator : private EvaluatorLoop {
   //
   // Throws Error kMismatch if a checkpoint is of another model or training set; kCannotWrite if
   // evaluations.jsonl cannot be opened for writing, or if another evaluator uses the folder;
-  // kBadData if ended.json is damaged; kSystem if the folder cannot be read in five tries; and what
-  // `tell` throws.
+  // kBadData if ended.json is damaged; UnreadableFile if the folder cannot be read in five tries;
+  // and what `tell` throws.
   EvaluatorReport run(std::function<void(const Scored&)> tell = {}) {
     tell_ = std::move(tell);
     return run_loop();
@@ -80,7 +80,7 @@ class ROTA_EXPORT Evaluator : private EvaluatorLoop {
 
   // Scores one checkpoint, a folder with a manifest.json, or the parameters in a safetensors file.
   // Throws Error kNotFound if there is nothing at `path`; kBadData if it is damaged; kMismatch or
-  // kInvalidArgument if it is of another model; kSystem.
+  // kInvalidArgument if it is of another model; UnreadableFile.
   Scored evaluate(const std::filesystem::path& path) { return with_score(score_path(path)); }
 
   // Makes the parameters of the model those of such a checkpoint or file. Throws as evaluate()

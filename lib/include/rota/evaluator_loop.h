@@ -48,7 +48,7 @@ using CheckpointScore = BasicCheckpointScore<Score>;  // For a classifier.
 
 struct EvaluatorReport {
   std::uint64_t evaluated = 0;
-  std::uint64_t missed = 0;   // The training run removed these before it was their turn.
+  std::uint64_t missed = 0;   // These were gone before their turn: removed, or set aside.
   std::uint64_t damaged = 0;  // These could not be read.
   std::uint64_t left = 0;     // These were left over because of SIGTERM.
   bool has_ended = false;     // The training run has; otherwise SIGTERM has ended the evaluator.

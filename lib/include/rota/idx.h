@@ -15,9 +15,9 @@ namespace rota {
 
 // Reads two files. `images` has three dimensions (count, rows, columns), `labels` has one. The
 // number of classes is `classes` if given, otherwise the largest label plus one. Throws Error:
-// kNotFound if a file is missing; kSystem if it cannot be read; kBadData if it is not an IDX file,
-// is damaged, empty, or shorter or longer than its header says, if the two counts differ, or if a
-// label is not below `classes`; kNoMemory.
+// kNotFound if a file is missing; UnreadableFile if it cannot be read; kBadData if it is not an IDX
+// file, is damaged, empty, or shorter or longer than its header says, if the two counts differ, or
+// if a label is not below `classes`; kNoMemory.
 ROTA_EXPORT Dataset read_idx(const std::filesystem::path& images,
                              const std::filesystem::path& labels,
                              std::optional<std::size_t> classes = {});

@@ -47,8 +47,8 @@ class ROTA_EXPORT SafetensorsFile {
   // is copied. A file is refused if the format's reference library refuses it. Beyond that, a file
   // is refused if a name occurs twice, or if its header does not begin with '{', is nested deeper
   // than 8 levels, or has a null or a list in place of an object. Throws Error kNotFound if there
-  // is no such file; kBadData if it is damaged, or is a folder, a pipe or a device; kSystem;
-  // kNoMemory. Never waits.
+  // is no such file; kBadData if it is damaged, or is a folder, a pipe or a device;
+  // UnreadableFile; kNoMemory. Never waits.
   explicit SafetensorsFile(const std::filesystem::path& path);
   SafetensorsFile(SafetensorsFile&& other) noexcept;
   SafetensorsFile& operator=(SafetensorsFile&& other) noexcept;
