@@ -160,13 +160,18 @@ TEST(ThreadWorld, StandsBesideWhatTheProcessHas) {
   EXPECT_EQ(values[999], 1);
 }
 
-TEST(ThreadWorld, NamesTheKernelsOfItsOptions) {
+TEST(ThreadWorld, NamesWhatIsInItsOptions) {
   CommunicatorOptions options;
   EXPECT_EQ(Communicator(options).kernels(), "");
+  EXPECT_EQ(Communicator(options).plan(), "auto");
   options.kernels = "scalar";
+  options.plan = "ring";
+  options.codec_seed = 7;
   auto world = Communicator::for_threads(2, options);
   on_every_rank(world, [](Communicator& comm) {
     EXPECT_EQ(comm.kernels(), "scalar");
+    EXPECT_EQ(comm.plan(), "ring");
+    EXPECT_EQ(comm.codec_seed(), 7U);
     EXPECT_EQ(comm.split(0).kernels(), "scalar");
   });
 }
