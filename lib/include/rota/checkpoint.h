@@ -41,7 +41,7 @@ ROTA_EXPORT std::optional<CheckpointStorage> checkpoint_storage_named(
     std::string_view name) noexcept;
 
 // Must be the same on every rank. With kPerHost, each host may name a `folder` of its own.
-struct CheckpointOptions {
+struct ROTA_EXPORT CheckpointOptions {
   // The folder of the checkpoints; it is made if it is not there. One job at a time uses it. Empty:
   // nothing is saved.
   std::filesystem::path folder;
