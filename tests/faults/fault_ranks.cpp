@@ -2,7 +2,8 @@
 //   KIND    kill (SIGKILL), stop (SIGSTOP), segv, exit3, exit0, abort (Communicator::abort)
 //   MOMENT  "join": before joining; or microseconds after joining, in the middle of all-reduces
 // The victim prints the time of the failure on stderr: "harm at 123456789", by the monotonic clock.
-// Without rotarun, DEADLINE_SECONDS and JOIN_SECONDS say how long a rank waits for the others.
+// It also makes the file HARM_FILE, if it is given: a launcher may end before it passes the line
+// on. Without rotarun, DEADLINE_SECONDS and JOIN_SECONDS say how long a rank waits for the others.
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <thread>
@@ -21,6 +23,7 @@ namespace {
 
 void come_to_harm(const std::string& kind) {
   const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+  if (const char* file = std::getenv("HARM_FILE")) std::ofstream{file};
   std::fprintf(stderr, "harm at %lld\n", static_cast<long long>(now.count()));
   if (kind == "kill") ::kill(::getpid(), SIGKILL);
   if (kind == "stop") ::kill(::getpid(), SIGSTOP);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -54,15 +55,22 @@ class FaultsOfOtherLaunchers : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { testing::adopt_orphans(); }
 
+  // Shows that the victim came to harm. MPICH's mpirun may end with an assertion of its own before
+  // it passes on what the victim has printed.
+  static std::string harm_file() {
+    return ::testing::TempDir() + "harm_" + std::to_string(::getpid());
+  }
+
   // Others need time to join, unless the victim never does.
   static Command command(Words words, const Harm& harm) {
     words.insert(words.end(), {testing::test_path("fault_ranks"), harm.kind,
                                std::to_string(harm.victim), harm.moment});
     const std::string join = harm.moment == "join" ? "3" : "60";
     return {.arguments = std::move(words),
-            .environment = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                            "HOME=" + ::testing::TempDir(), "ROTA_KEY_FILE=", "DEADLINE_SECONDS=2",
-                            "JOIN_SECONDS=" + join, testing::kWithLeaksOfOthers}};
+            .environment = {"HARM_FILE=" + harm_file(), "OMPI_ALLOW_RUN_AS_ROOT=1",
+                            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "HOME=" + ::testing::TempDir(),
+                            "ROTA_KEY_FILE=", "DEADLINE_SECONDS=2", "JOIN_SECONDS=" + join,
+                            testing::kWithLeaksOfOthers}};
   }
 
   // A launcher may wait for a stopped rank for ever. Then a person ends that rank, once the other
@@ -91,7 +99,7 @@ class FaultsOfOtherLaunchers : public ::testing::TestWithParam<const char*> {
       const Result result = job.wait(std::chrono::seconds(60));
       EXPECT_TRUE(result.was_in_time) << result.err;
       EXPECT_NE(result.exit_code, 0) << result.err;
-      EXPECT_THAT(result.err, HasSubstr("harm at"));
+      EXPECT_TRUE(std::filesystem::remove(harm_file())) << result.err;
       EXPECT_TRUE(testing::all_gone_within(std::chrono::seconds(5))) << "a process was left behind";
     }
   }
