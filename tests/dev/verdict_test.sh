@@ -107,7 +107,7 @@ allows() { (cd tree && source .ci/count.sh && row_of "$1" "$2"); }
 reason='no tmpfs can be mounted here'
 for name in checkpoint/faults exports/summary_writer launcher/without_proc os/process_tree; do
   expect "$name skips by name" \
-    grep -q "GTEST_SKIP() << \"$reason\"" "$source_tree/tests/${name}_test.cpp"
+    grep -q "GTEST_SKIP() << \"$reason" "$source_tree/tests/${name}_test.cpp"
 done
 expect "a skip without a tmpfs is allowed" allows "tests: a_test: A.Test" "$reason"
 expect "also under a sanitizer" allows "tests under ThreadSanitizer: a_test: A.Test" "$reason"
