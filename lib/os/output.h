@@ -38,6 +38,11 @@ class Output {
   Kind kind_ = Kind::kMayBlock;
 };
 
+// Writes all of `text` to a standard output of a process that watches no signals. Returns false if
+// the output does not take all of it. Does not write at the limit of file sizes (ulimit -f): there,
+// SIGXFSZ would end such a process.
+bool print(int fd, std::string_view text) noexcept;
+
 // Creates the folder `path` if it is missing, and opens it. Follows no link in the last part of its
 // path, as the link may belong to another user. Throws Error kSystem that names the path.
 Fd create_folder(const std::string& path);
