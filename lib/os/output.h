@@ -1,4 +1,5 @@
-// Writes without ever blocking, even to a descriptor that other processes share in blocking mode.
+// Writes to standard outputs and to files of output. An Output never blocks, even on a descriptor
+// that other processes share in blocking mode.
 #pragma once
 #include <cstddef>
 #include <span>
