@@ -1,6 +1,5 @@
 // rotarun starts a program as the ranks of a job, watches the ranks, and ends all processes that it
 // started. Every failure becomes an exit code.
-#include <cstdio>
 #include <exception>
 #include <functional>
 #include <new>
@@ -31,6 +30,7 @@
 #include "launcher/ranks/rank_environment.h"
 #include "os/host.h"
 #include "os/message_socket.h"
+#include "os/output.h"
 #include "os/pipe.h"
 #include "os/signals.h"
 #include "os/system_error.h"
@@ -38,9 +38,7 @@
 namespace rota::launcher {
 namespace {
 
-int print(const std::string& text) {
-  return std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0 ? kExitFailed : 0;
-}
+int print(const std::string& text) { return os::print(os::kStdout, text) ? 0 : kExitFailed; }
 
 JobPlan plan_job(const Options& options, const Facts& facts) {
   return make_plan(options, facts, [&] { return read_topology(facts.allowed_cpus); });

@@ -1,6 +1,5 @@
 // rota-checkpoint: lets people look at checkpoints without a training program.
 #include <array>
-#include <cstdio>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include <rota/nearest_name.h>
 
 #include "launcher/checkpoint/commands.h"
+#include "os/output.h"
 
 namespace rota::launcher {
 namespace {
@@ -52,7 +52,7 @@ std::string help() {
 }
 
 int complain(int code, const std::string& text) {
-  std::fprintf(stderr, "rota-checkpoint: %s\n", text.c_str());
+  os::print(os::kStderr, "rota-checkpoint: " + text + "\n");
   return code;
 }
 
@@ -61,7 +61,7 @@ int refuse_line(const std::string& why) {
 }
 
 int print(const Answer& answer) {
-  const bool is_out = std::fputs(answer.text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  const bool is_out = os::print(os::kStdout, answer.text);
   return is_out ? answer.code : complain(kExitCannotWrite, "standard output cannot be written");
 }
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -52,6 +54,8 @@ std::string address_toward(const std::string& name, const names::Answer& answer)
   return os::address_toward(answer.addresses.front());
 }
 
+// Listens at the first port of the range that is free, and that no rotarun has promised to its own
+// ranks.
 os::Listener listen_in(const PortRange& ports, const std::set<std::string>& own_addresses) {
   const std::string place =
       own_addresses.size() == 1 ? with_brackets(*own_addresses.begin()) : "everywhere";
@@ -59,7 +63,10 @@ os::Listener listen_in(const PortRange& ports, const std::set<std::string>& own_
   bool is_in_use = false;
   for (std::size_t port = ports.first; port <= ports.last; ++port) {
     try {
-      return os::listen_at(place + ":" + std::to_string(port));
+      const std::optional<os::Fd> claim = os::claim_port(static_cast<std::uint16_t>(port));
+      if (claim) return os::listen_at(place + ":" + std::to_string(port));
+      trouble = "port " + std::to_string(port) + " is in use, or promised to ranks of another job";
+      is_in_use = true;
     } catch (const os::AddressInUse& error) {
       trouble = error.what();
       is_in_use = true;

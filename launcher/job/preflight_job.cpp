@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 
 #include <nlohmann/json.hpp>
 
 #include "launcher/command/companions.h"
 #include "launcher/command/exit_codes.h"
 #include "launcher/job/end_report.h"
+#include "os/output.h"
 
 namespace rota::launcher {
 namespace {
@@ -140,8 +140,7 @@ int conclude_preflight(const Options& options, int exit_code) {
   std::string reason = noted_reason();
   if (reason.empty()) reason = "rotarun ended with code " + std::to_string(exit_code);
   const std::string text = options.json ? to_json(verdict, reason) : to_line(verdict, reason);
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
+  os::print(os::kStdout, text);
   return static_cast<int>(verdict);
 }
 

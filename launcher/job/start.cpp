@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -38,7 +37,7 @@ void complain(const std::string& text) {
   note_reason(text);
   const std::string line = "rotarun: " + text + "\n";
   if (count_beats() == 0) {
-    std::fputs(line.c_str(), stderr);
+    os::print(os::kStderr, line);
     return;
   }
   os::Output output(os::kStderr);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -24,18 +23,16 @@
 #include "launcher/manifest/parameters.h"
 #include "launcher/manifest/rules.h"
 #include "launcher/manifest/yaml.h"
+#include "os/output.h"
 
 namespace rota::manifest {
 namespace {
 
 int print(const std::string& text) {
-  const bool is_out = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-  return is_out ? 0 : launcher::kExitFailed;
+  return os::print(os::kStdout, text) ? 0 : launcher::kExitFailed;
 }
 
-void complain(const std::string& text) {
-  std::fprintf(stderr, "rotarun render: %s\n", text.c_str());
-}
+void complain(const std::string& text) { os::print(os::kStderr, "rotarun render: " + text + "\n"); }
 
 std::string fresh_key() {
   const auth::Key key = auth::random_key();

@@ -2,6 +2,8 @@
 #include "checkpoint/claim.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@ namespace {
 // What the first rank of a group says of its folder.
 struct Announcement {
   std::string failure;
+  bool is_unreadable = false;  // The failure is that the system cannot read something there.
   std::string token;
   Copies copies;
 };
@@ -26,6 +29,7 @@ struct Announcement {
 std::string encode(const Announcement& announcement) {
   base::ByteWriter writer;
   writer.write(std::string_view(announcement.failure));
+  writer.write(static_cast<std::uint8_t>(announcement.is_unreadable ? 1 : 0));
   writer.write(std::string_view(announcement.token));
   write(writer, announcement.copies);
   return text_of(writer);
@@ -35,13 +39,29 @@ Announcement announcement_from(const std::string& text) {
   base::ByteReader reader(base::bytes_of(text));
   Announcement announcement;
   announcement.failure = reader.read_text();
+  announcement.is_unreadable = reader.read<std::uint8_t>() != 0;
   announcement.token = reader.read_text();
   announcement.copies = read_copies(reader);
   return announcement;
 }
 
-// Returns the announcements of all groups. Throws Error kCannotWrite if one of them could not take
-// its folder.
+// Calls `take`, which takes the folder and writes down what is there. Returns what it has written,
+// or its failure.
+Announcement announcement_of(const std::function<void(Announcement&)>& take) {
+  Announcement mine;
+  mine.failure = failure_of([&] {
+    try {
+      take(mine);
+    } catch (const UnreadableFile&) {
+      mine.is_unreadable = true;
+      throw;
+    }
+  });
+  return mine;
+}
+
+// Returns the announcements of all groups. Throws UnreadableFile if one of them could not read its
+// folder or a manifest there, and Error kCannotWrite if it could not take the folder.
 std::vector<Announcement> all_announcements(Communicator& communicator, const Writers& writers,
                                             const Announcement& mine) {
   const std::vector<std::string> texts = all_texts(communicator, encode(mine));
@@ -49,9 +69,12 @@ std::vector<Announcement> all_announcements(Communicator& communicator, const Wr
   for (std::size_t group = 0; group < writers.group_count(); ++group) {
     const std::size_t chief = writers.chief_of(group);
     all.push_back(announcement_from(texts[chief]));
-    const std::string& failure = all.back().failure;
-    if (failure.empty()) continue;
-    throw Error(ErrorCode::kCannotWrite, writers.told_by(chief, failure), chief);
+    const Announcement& told = all.back();
+    if (told.failure.empty()) continue;
+    const std::string text = writers.told_by(chief, told.failure);
+    if (!told.is_unreadable) throw Error(ErrorCode::kCannotWrite, text, chief);
+    throw UnreadableFile("the folder of checkpoints cannot be read: " + text +
+                         "; look at the disk and its permissions, and start again");
   }
   return all;
 }
@@ -91,17 +114,16 @@ Claim::Claim(Communicator& communicator, const Writers& writers, const Checkpoin
              std::chrono::nanoseconds patience) {
   const std::string drawn = writers.rank() == 0 ? to_text(random_run_id()) : std::string();
   run_ = run_id_from(text_of_rank_0(communicator, drawn)).value();
-  Announcement mine;
-  if (writers.is_chief()) {
-    mine.failure = failure_of([&] {
-      folder.create();
-      owner_.emplace(folder.path(), run_, start_,
-                     std::chrono::duration_cast<std::chrono::milliseconds>(patience));
-      folder.require_renames(owner_->name().token);
-      mine.token = to_text(owner_->name().token);
-      mine.copies = copies_in(folder);
-    });
-  }
+  const auto take = [&](Announcement& announcement) {
+    if (!writers.is_chief()) return;
+    folder.create();
+    owner_.emplace(folder.path(), run_, start_,
+                   std::chrono::duration_cast<std::chrono::milliseconds>(patience));
+    folder.require_renames(owner_->name().token);
+    announcement.token = to_text(owner_->name().token);
+    announcement.copies = copies_in(folder);
+  };
+  const Announcement mine = announcement_of(take);
   const std::vector<Announcement> all = all_announcements(communicator, writers, mine);
   require_seen_folder(communicator, writers, folder, all[writers.group()].token);
 

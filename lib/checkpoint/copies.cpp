@@ -12,12 +12,15 @@
 namespace rota::checkpoint {
 namespace {
 
-// Returns nothing if the manifest is missing or damaged.
+// Returns nothing if the manifest is missing or damaged. Any other failure may pass, and the save
+// may be whole.
 std::optional<SaveName> save_at(const std::string& path) {
   try {
     return save_of(read_manifest(path));
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::kSystem) throw;
+    const bool is_none =
+        error.code() == ErrorCode::kNotFound || error.code() == ErrorCode::kBadData;
+    if (!is_none) throw;
     return std::nullopt;
   }
 }

@@ -24,7 +24,7 @@ struct Copies {
   std::vector<SaveName> prepared;  // Those of hidden folders with a whole manifest.
 };
 
-// Reads manifests, and no other file. Throws Error kSystem.
+// Reads manifests, and no other file. Throws UnreadableFile, and Error kNoMemory.
 Copies copies_in(const CheckpointFolder& folder);
 
 void write(base::ByteWriter& writer, const Copies& copies);

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "os/host.h"
+
 namespace rota::os {
 
 OpenedFile open_file(const std::string& path) {
@@ -27,6 +29,7 @@ OpenedFile open_file(const std::string& path) {
 }
 
 bool overwrite_file(const std::string& path, std::string_view text) noexcept {
+  if (is_beyond_file_limit(text.size())) return false;
   const Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;

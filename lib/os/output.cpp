@@ -1,4 +1,5 @@
-// Writes without ever blocking, even to a descriptor that other processes share in blocking mode.
+// Writes to standard outputs and to files of output. An Output never blocks, even on a descriptor
+// that other processes share in blocking mode.
 #include "os/output.h"
 
 #include <fcntl.h>
@@ -9,9 +10,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 
 #include <rota/error.h>
 
+#include "os/host.h"
 #include "os/system_error.h"
 
 namespace rota::os {
@@ -25,6 +28,15 @@ constexpr std::size_t kAlwaysFits = PIPE_BUF;
 // Returns whether the output still exists and may have room again later.
 bool is_for_want_of_room(int error, bool is_file) noexcept {
   return error == ENOSPC || error == EDQUOT || error == EFBIG || (error == EIO && is_file);
+}
+
+// Returns whether the next byte would make a file larger than this process may make it.
+bool is_at_file_limit(int fd) noexcept {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const bool appends = (::fcntl(fd, F_GETFL) & O_APPEND) != 0;
+  const off_t begin = appends ? status.st_size : ::lseek(fd, 0, SEEK_CUR);
+  return begin >= 0 && is_beyond_file_limit(static_cast<std::uint64_t>(begin) + 1);
 }
 
 [[noreturn]] void refuse_link(const std::string& path) {
@@ -73,6 +85,16 @@ Output::WriteResult Output::write(std::string_view text) noexcept {
   const bool is_file = kind_ == Kind::kAlwaysReady;
   if (is_for_want_of_room(errno, is_file)) return {.refusal = errno};
   return {.io = Io::kClosed};
+}
+
+bool print(int fd, std::string_view text) noexcept {
+  while (!text.empty()) {
+    if (is_at_file_limit(fd)) return false;
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
 }
 
 Fd create_folder(const std::string& path) {

@@ -1,4 +1,5 @@
-// Writes without ever blocking, even to a descriptor that other processes share in blocking mode.
+// Writes to standard outputs and to files of output. An Output never blocks, even on a descriptor
+// that other processes share in blocking mode.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -37,6 +38,11 @@ class Output {
   Fd own_;
   Kind kind_ = Kind::kMayBlock;
 };
+
+// Writes all of `text` to a standard output of a process that watches no signals. Returns false if
+// the output does not take all of it. Does not write at the limit of file sizes (ulimit -f): there,
+// SIGXFSZ would end such a process.
+bool print(int fd, std::string_view text) noexcept;
 
 // Creates the folder `path` if it is missing, and opens it. Follows no link in the last part of its
 // path, as the link may belong to another user. Throws Error kSystem that names the path.

@@ -204,6 +204,22 @@ TEST_P(PerHost, SaysThatACopyCannotBeWritten) {
   EXPECT_THAT(steps_of("b"), IsEmpty());
 }
 
+// Method: a link that leads to itself has the name of a checkpoint, so the system refuses to look,
+// even for root.
+TEST_P(PerHost, SaysOnEveryRankThatACopyCannotBeRead) {
+  train("aab", 1);
+  fs::create_symlink(path_of("b", 2).filename(), path_of("b", 2));
+  const Error error = error_of_restore("aab");
+  EXPECT_EQ(error.code(), ErrorCode::kSystem) << error.what();
+  EXPECT_THAT(error.what(), HasSubstr("the folder of checkpoints cannot be read: rank 2 on host "));
+  EXPECT_THAT(error.what(), HasSubstr(path_of("b", 2).string() + ": "));
+  on_every_rank(3, [&](Communicator& communicator) {
+    ToyRun run;
+    const auto own = options("aab", communicator.rank());
+    EXPECT_THROW(Checkpointer(communicator, own, run.visitor()), UnreadableFile);
+  });
+}
+
 TEST_P(PerHost, TakesTheNewestThatAllHostsHaveWhole) {
   train("aab", 3);
   fs::remove_all(path_of("b", 3));

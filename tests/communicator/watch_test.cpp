@@ -94,6 +94,14 @@ TEST_F(WatchTest, WaitsForTheEndOfAStreamThatMayStillBringSomething) {
   EXPECT_GT(now_ - begin, Watch::kStreamEnds);
 }
 
+TEST_F(WatchTest, DoesNotCountASuspensionAgainstAStream) {
+  watch_.on_departure_of(kPeer);
+  EXPECT_EQ(look_for(seconds(1), false, true), Verdict::kWaits);
+  now_ += seconds(100);
+  EXPECT_EQ(look(false, true), Verdict::kWaits) << "the stream had no chance to bring anything";
+  EXPECT_EQ(look_for(seconds(3), false, true), Verdict::kEnded);
+}
+
 // Method: the stream neither moves nor ends, and the time that it may take would end later.
 TEST_F(WatchTest, EndsTheWaitForAStreamAtTheDeadline) {
   const auto begin = now_ + kOften;

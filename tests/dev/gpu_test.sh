@@ -109,9 +109,39 @@ for tool in memcheck racecheck synccheck; do
     expect "$tool sees Gpu$what" grep -qE "Gpu${what}[./]" "$folder/results/sanitizer_$tool.log"
   done
 done
-for name in $(sed -nE 's/^on_gpu=\((.*)\)$/\1/p' $folder/run); do
+on_gpu=$(sed -nE 's/^on_gpu=\((.*)\)$/\1/p' $folder/run)
+for name in $on_gpu; do
   expect "there is $name" grep -qrE "(rota_test|add_executable)\($name( |$)" \
     --include CMakeLists.txt "$source_tree/tests"
+done
+
+# calls FILE prints each call of a CMake file as one line.
+calls() {
+  awk '{ sub(/#.*/, ""); text = text " " $0; depth += gsub(/\(/, "(") - gsub(/\)/, ")") }
+    depth == 0 { print text; text = "" }' "$1"
+}
+# test_words FILE prints a line for each call about a test program: its name and the other words.
+test_words() {
+  calls "$1" |
+    sed -nE 's/^ *(rota_test|add_executable|target_link_libraries)\((\w+_test)(.*)\) *$/\2 \3/p'
+}
+# tests_on_gpu prints the test programs that use a GPU where there is one: they link the kernels for
+# GPUs, or one of their sources asks for a GPU.
+tests_on_gpu() {
+  local list name words word
+  while read -r list; do
+    while read -r name words; do
+      [[ " $words " != *" rota::cuda "* ]] || echo "$name"
+      for word in $words; do
+        [[ $word == *.cpp && -f ${list%/*}/$word ]] || continue
+        ! grep -qwE 'TestDevice|ROTA_TEST_GPU' "${list%/*}/$word" || echo "$name"
+      done
+    done < <(test_words "$list")
+  done < <(find "$source_tree/tests" -name CMakeLists.txt) | sort -u
+}
+expect "tests that use a GPU are found" test -n "$(tests_on_gpu)"
+for name in $(tests_on_gpu); do
+  expect "$name runs among the tests that use the GPU" grep -qw "$name" <<<"$on_gpu"
 done
 expect "the page has the facts" grep -q 'GPU: toy GPU (1 in this machine). Driver: 590.1, for CUDA$' \
   tree/docs/benchmarks/gpu.md

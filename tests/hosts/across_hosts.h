@@ -75,15 +75,18 @@ class AcrossHosts : public ::testing::Test {
 
   // Writes a program for --agent. The program runs a command on the host with the given address.
   std::string write_agent() const {
-    std::string path = folder_ + "/agent";
-    std::ofstream script(path);
-    script << "#!/bin/sh\nhost=$1; shift\ncase $host in\n";
+    std::string script = "#!/bin/sh\nhost=$1; shift\ncase $host in\n";
     for (std::size_t host = 0; host < network_->host_count(); ++host) {
-      script << network_->address(host) << ") exec " << network_->command_prefix(host)
-             << " \"$@\" ;;\n";
+      script +=
+          network_->address(host) + ") exec " + network_->command_prefix(host) + " \"$@\" ;;\n";
     }
-    script << "*) echo \"no way to $host\" >&2; exit 255 ;;\nesac\n";
-    script.close();
+    return write_script("agent", script + "*) echo \"no way to $host\" >&2; exit 255 ;;\nesac\n");
+  }
+
+  // Writes a script that can be run. Returns its path.
+  std::string write_script(const std::string& name, const std::string& script) const {
+    std::string path = folder_ + "/" + name;
+    std::ofstream(path) << script;
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     return path;
   }

@@ -2,8 +2,11 @@
 // script that enters the namespace of the host with the given address.
 #include <algorithm>
 #include <csignal>
+#include <optional>
 
 #include "hosts/across_hosts.h"
+#include "os/fd.h"
+#include "os/listener.h"
 #include "testing/proc.h"
 
 namespace rota::testing {
@@ -147,15 +150,33 @@ TEST_F(AgentsTest, TheOthersEndWithTheOneThatStartedThem) {
   }
 }
 
+// Method: the ranks of both jobs stay until each job has added. So both jobs have their ports at
+// the same time, however slow the machine is.
 TEST_F(AgentsTest, TwoJobsOnTheSameHostsTakePortsOfTheirOwn) {
-  environment_ = {"ROUNDS=100"};
+  const std::string end = folder_ + "/end";
+  environment_ = {"STAY_UNTIL=" + end};
   const auto one = start_from(0, {rank_program()});
   const auto other = start_from(0, {rank_program()});
   for (const auto* job : {&one, &other}) {
+    EXPECT_TRUE((*job)->wait_for("rank 5 of 6 on 10.77.0.3: sum 21\n")) << (*job)->err();
+  }
+  std::ofstream(end) << "now";
+  for (const auto* job : {&one, &other}) {
     const Result result = (*job)->wait();
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_THAT(result.out, HasSubstr("rank 5 of 6 on 10.77.0.3: sum 21\n"));
   }
+}
+
+// Method: the agent starts no rotarun, so the text names the port at which the job waits.
+TEST_F(AgentsTest, APortThatAnotherJobHasPromisedToItsRanksIsNotTaken) {
+  std::optional<os::Fd> promise;
+  network_->act_on(0, [&] { promise = os::claim_port(7700); });
+  ASSERT_TRUE(promise);
+  const std::string idle = write_script("idle", "#!/bin/sh\nexec cat >/dev/null\n");
+  const Result result = run(network_->on(0, rotarun({"-H", hosts({1, 1}), "--join-timeout", "1000",
+                                                     "--agent", idle + " {host}", "true"})));
+  EXPECT_EQ(result.exit_code, 200);
+  EXPECT_THAT(result.err, HasSubstr("did not connect to 10.77.0.1:7701"));
 }
 
 TEST_F(AgentsTest, WhatIsStartedByHandWithFollowSaysWhatItIsFor) {

@@ -1,10 +1,11 @@
 // This program is a rank for rotarun. It repeats an all-reduce for `ROUNDS` rounds of 10 ms, and
-// prints its own host and the first sum. It exits with 3 if a call fails, and with 4 if a sum is
-// wrong.
+// prints its own host and the first sum. Then it stays until the file `STAY_UNTIL` is there, if the
+// variable is set. It exits with 3 if a call fails, and with 4 if a sum is wrong.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,6 +29,10 @@ int main() {
                     comm.rank_table().rows[comm.rank()].host.c_str(), values.back());
         std::fflush(stdout);
       }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    const char* end = std::getenv("STAY_UNTIL");
+    while (end && !std::filesystem::exists(end)) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   } catch (const rota::Error& error) {

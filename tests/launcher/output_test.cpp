@@ -231,6 +231,24 @@ TEST_F(Output, BeyondTheSizeThatAFileMayHaveIsLostAndSaidSo) {
   EXPECT_THAT(contents_of(folder_ + "/log"), ::testing::StartsWith("1\n2\n"));
 }
 
+// Method: a program appends to a log that is as large as it may be. SIGXFSZ would end the program.
+TEST_F(Output, OfItsOwnBeyondTheSizeThatAFileMayHaveDecidesOnlyTheExitCode) {
+  const std::map<std::string, int> codes = {
+      {"rotarun --help >>", 1},          {"rotarun --no-such-option 2>>", 2},
+      {"rotarun render --help >>", 1},   {"rotarun render --no-such-option 2>>", 2},
+      {"rota-checkpoint --help >>", 73}, {"rota-checkpoint no-such-command 2>>", 2},
+  };
+  for (const auto& [command, code] : codes) {
+    std::ofstream(folder_ + "/log") << std::string(65536, '.');
+    const Result result =
+        run({.arguments = {"/bin/sh", "-c",
+                           "ulimit -f 8; exec " + testing::bin_path(command) + folder_ + "/log"}});
+    EXPECT_EQ(result.signal, 0) << command;
+    EXPECT_EQ(result.exit_code, code) << command;
+    EXPECT_EQ(contents_of(folder_ + "/log").size(), 65536U) << command;
+  }
+}
+
 // Links in a folder where other users may write are a trap.
 class OutputTrap : public Output {
  protected:

@@ -147,6 +147,18 @@ TEST_F(Resumed, ACheckpointThatCannotBeReadIs66) {
   EXPECT_THAT(evaluation.err, HasSubstr(from + ": "));
 }
 
+// Method: a link that leads to itself has the name of a checkpoint, so the system refuses to look,
+// even for root.
+TEST_F(Resumed, AFolderWithACheckpointThatCannotBeReadIs66) {
+  run("2", {"--epochs", "1"});
+  const std::string newest = run_folder() + "/000000000099";
+  fs::create_symlink("000000000099", newest);
+  const Result result = run("2", {"--epochs", "2"});
+  EXPECT_EQ(result.exit_code, 66) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the folder of checkpoints cannot be read: " + newest + ": "));
+  EXPECT_THAT(result.err, HasSubstr("; look at the disk and its permissions, and start again"));
+}
+
 TEST_F(Resumed, AFolderThatCannotBeMadeIs73) {
   std::ofstream(run_folder()) << "a file";
   const Result result = run("2", {"--epochs", "1"});

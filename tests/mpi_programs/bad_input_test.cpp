@@ -37,7 +37,7 @@ TEST_P(BadSurroundings, AreLittleSharedMemory) {
 
 // Only Open MPI needs a folder for its files.
 TEST_P(BadSurroundings, AreAReadOnlyTmpdir) {
-  const std::string folder = folder_ + "/work";
+  const std::string folder = current_folder();
   ASSERT_EQ(::mount("none", folder.c_str(), "tmpfs", MS_RDONLY, nullptr), 0);
   environment_ = {"TMPDIR=" + folder};
   const Result result = run_on({2}, {member(), "sum"}).front();

@@ -44,7 +44,7 @@ TEST_P(Benchmarks, OfBoostMpiAdd) {
 // Method: a small problem for Linpack, and no further sizes for the transposition.
 TEST_P(Benchmarks, OfHpccFindNothingWrong) {
   std::ifstream usual("/usr/share/doc/hpcc/examples/_hpccinf.txt");
-  std::ofstream own(folder_ + "/work/hpccinf.txt");
+  std::ofstream own(current_folder() + "/hpccinf.txt");
   for (std::string line; std::getline(usual, line);) {
     if (line.starts_with("1000 ")) line = "64 Ns";
     if (line.starts_with("80 ")) line = "16 NBs";
@@ -52,7 +52,7 @@ TEST_P(Benchmarks, OfHpccFindNothingWrong) {
   }
   own.close();
   output_on(GetParam(), {"hpcc"});
-  std::ifstream file(folder_ + "/work/hpccoutf.txt");
+  std::ifstream file(current_folder() + "/hpccoutf.txt");
   const std::string report{std::istreambuf_iterator<char>(file), {}};
   EXPECT_THAT(report, HasSubstr("\nSuccess=1\n"));
   EXPECT_THAT(report, HasSubstr("\nCommWorldProcs=" + count() + "\n"));
@@ -68,8 +68,8 @@ class NetPipe : public Benchmarks {};
 // NetPIPE takes two ranks. Its last message is three bytes longer than the limit.
 TEST_P(NetPipe, MeasuresUpToTheLimit) {
   for (const std::string program : {"NPopenmpi", "NPmpich2"}) {
-    const std::string out =
-        output_on(GetParam(), {program, "-u", "4096", "-n", "20", "-o", folder_ + "/work/np.out"});
+    const std::string out = output_on(
+        GetParam(), {program, "-u", "4096", "-n", "20", "-o", current_folder() + "/np.out"});
     EXPECT_THAT(out, AllOf(HasSubstr("0: "), HasSubstr("1: "))) << program;
     EXPECT_THAT(out, HasSubstr("4099 bytes     20 times -->")) << program;
   }

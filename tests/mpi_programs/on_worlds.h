@@ -49,7 +49,7 @@ class OnWorlds : public AcrossHosts {
     AcrossHosts::SetUp();
     if (IsSkipped()) return;
     mount_shared_memory("size=2g");
-    for (const char* name : {"tmp", "work"}) {
+    for (const char* name : {"tmp", "current"}) {
       std::filesystem::create_directories(folder_ + "/" + name);
     }
     environment_.push_back("TMPDIR=" + folder_ + "/tmp");
@@ -82,7 +82,7 @@ class OnWorlds : public AcrossHosts {
                                                   "--oversubscribe"};
         command.arguments.insert(command.arguments.begin() + 1, options.begin(), options.end());
       }
-      command.directory = folder_ + "/work";
+      command.directory = current_folder();
       if (host == 0) command.input = input;
       all.push_back(std::make_unique<Process>(network_->on(host, std::move(command))));
     }
@@ -104,6 +104,9 @@ class OnWorlds : public AcrossHosts {
     }
     return text;
   }
+
+  // Returns the current folder of all programs.
+  std::string current_folder() const { return folder_ + "/current"; }
 
   // Gives this process and its children a shared memory of their own.
   static void mount_shared_memory(const char* options) {
