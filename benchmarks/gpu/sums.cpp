@@ -18,16 +18,17 @@ enum Finding : std::int32_t { kRight, kElsewhere, kWrong };  // The worst one is
 // A prime, so that pieces of a power of two do not begin with the same number.
 constexpr std::size_t kPeriod = 1021;
 
-// Fills `numbers` from index `first` on. Rank r gives multiples of r + 1, and the factors of all
-// ranks together are those of the sums.
+// Fills `numbers` from index `first` on. The factor of rank r is r + 1, and the factors of all ranks
+// add up to that of the sums.
 void fill(std::vector<float>& numbers, std::size_t first, std::size_t factor) {
   for (std::size_t i = first; i < numbers.size(); ++i) {
     numbers[i] = static_cast<float>(factor * (i % kPeriod + 1));
   }
 }
 
-// Sums the values from index `first` on. Values before it must stay as they are.
-bool are_summed(Communicator& comm, DeviceSpan<float> values, std::size_t first) {
+// Sums the values from index `first` on. Returns whether all sums are exact, and the values before
+// that index are as they were.
+bool sums_exactly(Communicator& comm, DeviceSpan<float> values, std::size_t first) {
   const std::size_t ranks = comm.world_size();
   std::vector<float> expected(values.size());
   fill(expected, 0, comm.rank() + 1);
@@ -48,8 +49,8 @@ const char* text_of_other_way(Way way) {
 std::string why_no_figure(Communicator& comm, DeviceSpan<float> values, Way way) {
   const std::uint64_t staged_before = comm.staged_bytes();
   const std::uint64_t by_nccl_before = counted_all_reduces();
-  bool is_right = are_summed(comm, values, 0);
-  if (values.size() > 1) is_right = are_summed(comm, values, 1) && is_right;
+  bool is_right = sums_exactly(comm, values, 0);
+  if (values.size() > 1) is_right = sums_exactly(comm, values, 1) && is_right;
   const bool went_elsewhere = (way == Way::kOnDevices && comm.staged_bytes() != staged_before) ||
                               (way == Way::kByNccl && counted_all_reduces() == by_nccl_before);
   copy_to_device(values, std::vector<float>(values.size()));

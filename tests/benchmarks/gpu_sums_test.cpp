@@ -30,7 +30,7 @@ class MeasuredSums : public rota::testing::NcclTest {
   Reasons reasons_of(std::vector<Communicator> comms, Way way, std::size_t count = kCount) {
     Reasons reasons(comms.size());
     rota::testing::on_every_rank(comms, [&](Communicator& comm) {
-      const DeviceBlock block = block_of(std::vector<float>(count, 1), comm.rank());
+      const DeviceBlock block = block_of(std::vector<float>(count, 1.0F), comm.rank());
       reasons[comm.rank()] = why_no_figure(comm, block.as<float>(), way);
       EXPECT_EQ(device_.read(block.as<float>()), std::vector<float>(count)) << "no zeros are left";
     });
