@@ -18,8 +18,8 @@ enum Finding : std::int32_t { kRight, kElsewhere, kWrong };  // The worst one is
 // A prime, so that pieces of a power of two do not begin with the same number.
 constexpr std::size_t kPeriod = 1021;
 
-// Fills `numbers` from index `first` on. The factor of rank r is r + 1, and the factors of all ranks
-// add up to that of the sums.
+// Fills `numbers` from index `first` on. The factor of rank r is r + 1. The factors of all ranks
+// add up to the factor of the sums.
 void fill(std::vector<float>& numbers, std::size_t first, std::size_t factor) {
   for (std::size_t i = first; i < numbers.size(); ++i) {
     numbers[i] = static_cast<float>(factor * (i % kPeriod + 1));

@@ -38,8 +38,8 @@ std::vector<float> waves(std::size_t count, unsigned seed) {
   return values;
 }
 
-// Compares results of exponentials. On the host, both sides have one library's. CUDA's are not the
-// same in the last places.
+// Compares results of exponentials. On the host, both sides call one library's functions. CUDA has
+// functions of its own, whose results differ in the last places.
 void expect_same_or_near(const std::vector<float>& values, const std::vector<float>& expected) {
   if (!kIsOnGpu) return expect_same(values, expected);
   ASSERT_EQ(values.size(), expected.size());
@@ -302,7 +302,7 @@ TEST(GpuWindows, MeetFiltersThatAreTurnedAsOnTheHost) {
   });
 }
 
-// A score, as the kernel adds it to what was there: the loss, and the number of correct samples.
+// Compares the totals with a loss and a number of correct samples.
 void expect_score(const Guarded<double>& totals, double loss, std::size_t correct) {
   const std::vector<double> values = totals.values();
   EXPECT_NEAR(values[0], loss, 1e-12 * loss);
