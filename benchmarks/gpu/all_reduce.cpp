@@ -14,6 +14,7 @@
 #include "device/block.h"
 #include "gpu/commands.h"
 #include "gpu/row.h"
+#include "gpu/sums.h"
 #include "gpu/timer.h"
 #include "kernels/cuda/launches.h"
 #include "statistics.h"
@@ -32,7 +33,7 @@ double seconds_of_all_reduce(Communicator& comm, DeviceSpan<float> values) {
   for (int round = 0; round <= kRounds; ++round) {
     comm.barrier();
     const auto begin = std::chrono::steady_clock::now();
-    comm.all_reduce(values, ReduceOp::kMax);
+    comm.all_reduce(values, kMeasuredOp);  // Of zeros.
     const std::chrono::duration<double> lasted = std::chrono::steady_clock::now() - begin;
     if (round > 0) seconds.push_back(lasted.count());  // The first call plans, and takes memory.
   }
@@ -67,9 +68,8 @@ double seconds_of_copies() {
 double seconds_of_one_kernel() {
   const DeviceBlock first = allocate_device(kBytes);
   const DeviceBlock second = allocate_device(kBytes);
-  const auto reduce = rota_kernels_of_cuda()
-                          ->of(DataType::kFloat32)
-                          .reduce[static_cast<std::size_t>(ReduceOp::kMax)];
+  const auto reduce =
+      rota_kernels_of_cuda()->of(DataType::kFloat32).reduce[static_cast<std::size_t>(kMeasuredOp)];
   kernels::cuda::Reduction sum{};
   sum.inputs[0] = first.bytes().address();
   sum.inputs[1] = second.bytes().address();
@@ -83,16 +83,19 @@ double seconds_of_one_kernel() {
 
 double rate_of(double seconds) { return static_cast<double>(kBytes) / seconds / 1e9; }
 
+const char* what_is_measured(bool is_over_tcp) {
+  return is_over_tcp ? "all-reduce of two ranks over tcp, staged, 64 MiB"
+                     : "all-reduce of two ranks on one GPU, over shm, 64 MiB";
+}
+
 Row compared(double seconds, bool is_over_tcp, double socket_seconds) {
-  Row row{.value = rate_of(seconds), .unit = "GB/s"};
+  Row row{.what = what_is_measured(is_over_tcp), .value = rate_of(seconds), .unit = "GB/s"};
   if (is_over_tcp) {
     const double copy_seconds = seconds_of_copies();
-    row.what = "all-reduce of two ranks over tcp, staged, 64 MiB";
     row.peer = copy_seconds > socket_seconds ? "pinned copies" : "a bare connection";
     row.peer_value = rate_of(std::max(copy_seconds, socket_seconds));
     row.least_ratio = kLeastOfStaged;
   } else {
-    row.what = "all-reduce of two ranks on one GPU, over shm, 64 MiB";
     row.peer = "one kernel";
     row.peer_value = rate_of(seconds_of_one_kernel());
     row.least_ratio = kLeastOfMapped;
@@ -106,11 +109,17 @@ void measure_all_reduce(double socket_seconds) {
   open_devices();
   Communicator comm;
   if (comm.world_size() != 2) throw std::invalid_argument("all-reduce needs two ranks");
+  const bool is_over_tcp = comm.rank_table().transport == "tcp";
   const DeviceBlock block = allocate_device(kBytes);
-  const double seconds = seconds_of_all_reduce(comm, block.as<float>());
+  const auto values = block.as<float>();
+  const std::string why_not =
+      why_no_figure(comm, values, is_over_tcp ? Way::kAny : Way::kOnDevices);
+  const double seconds = why_not.empty() ? seconds_of_all_reduce(comm, values) : 0;
   if (comm.rank() == 0) {  // The other rank must not use the GPU meanwhile.
-    const bool is_over_tcp = comm.rank_table().transport == "tcp";
-    std::printf("%s\n", to_json(compared(seconds, is_over_tcp, socket_seconds)).c_str());
+    const Row row = why_not.empty()
+                        ? compared(seconds, is_over_tcp, socket_seconds)
+                        : Row{.what = what_is_measured(is_over_tcp), .why_not = why_not};
+    std::printf("%s\n", to_json(row).c_str());
   }
   comm.barrier();
 }

@@ -18,7 +18,9 @@
 #include "device/current.h"
 #include "device/stream.h"
 #include "gpu/commands.h"
+#include "gpu/counted_nccl.h"
 #include "gpu/row.h"
+#include "gpu/sums.h"
 #include "statistics.h"
 
 namespace rota::bench::gpu {
@@ -60,7 +62,7 @@ class ByHand {
                                .input = values.address(),
                                .output = values.address(),
                                .count = values.size()},
-                              ReduceOp::kMax),
+                              kMeasuredOp),
             "an all-reduce");
     stream_.record(done_);
     while (!done_.has_happened()) continue;
@@ -93,21 +95,26 @@ double median_seconds(Communicator& comm, Call call) {
   return median(seconds);
 }
 
-void compare(Communicator& comm, ByHand& by_hand, std::uint8_t device, std::size_t bytes) {
+// Measures the call, and fills the row with its figures.
+void compare(Communicator& comm, ByHand& by_hand, DeviceSpan<float> values, Row& row) {
+  const double bare = median_seconds(comm, [&] { by_hand.all_reduce(values); });
+  const double rota = median_seconds(comm, [&] { comm.all_reduce(values, kMeasuredOp); });
+  const bool is_smallest = bytes_of(values).size() == kCallBytes[0];
+  row.value = 1 / rota;
+  row.unit = "calls/s";
+  row.peer = "NCCL by hand";
+  row.peer_value = 1 / bare;
+  row.least_ratio = is_smallest ? bare / (bare + kMostSecondsMore) : kLeastShare;
+}
+
+void measure_calls_of(std::size_t bytes, Communicator& comm, ByHand& by_hand, std::uint8_t device) {
   const DeviceBlock block = allocate_device(bytes, device);
   const auto values = block.as<float>();
-  const double bare = median_seconds(comm, [&] { by_hand.all_reduce(values); });
-  const double rota = median_seconds(comm, [&] { comm.all_reduce(values, ReduceOp::kMax); });
-  if (comm.rank() != 0) return;
-  const double least = bytes == kCallBytes[0] ? bare / (bare + kMostSecondsMore) : kLeastShare;
-  const Row row{.what = "all-reduce by NCCL, world of " + std::to_string(comm.world_size()) + ", " +
-                        std::to_string(bytes) + " bytes",
-                .value = 1 / rota,
-                .unit = "calls/s",
-                .peer = "NCCL by hand",
-                .peer_value = 1 / bare,
-                .least_ratio = least};
-  std::printf("%s\n", to_json(row).c_str());
+  Row row{.what = "all-reduce by NCCL, world of " + std::to_string(comm.world_size()) + ", " +
+                  std::to_string(bytes) + " bytes",
+          .why_not = why_no_figure(comm, values, Way::kByNccl)};
+  if (row.why_not.empty()) compare(comm, by_hand, values, row);
+  if (comm.rank() == 0) std::printf("%s\n", to_json(row).c_str());
 }
 
 }  // namespace
@@ -115,16 +122,17 @@ void compare(Communicator& comm, ByHand& by_hand, std::uint8_t device, std::size
 void measure_nccl() {
   const std::size_t device_count = open_devices();
   const char* why = "";
-  const nccl::Calls* calls = rota_calls_of_nccl(nullptr, &why);
-  if (!calls) throw std::runtime_error(why);
-  nccl::use(*calls);
+  const nccl::Calls* own = rota_calls_of_nccl(nullptr, &why);
+  if (!own) throw std::runtime_error(why);
+  const nccl::Calls& calls = counted(*own);  // For both sides, so both pay for the counting.
+  nccl::use(calls);
   auto options = CommunicatorOptions::from_environment();
   options.plan = "nccl";
   Communicator comm(options);
   const auto device =
       static_cast<std::uint8_t>(comm.rank_table().rows[comm.rank()].local_rank % device_count);
-  ByHand by_hand(*calls, comm, device);
-  for (const std::size_t bytes : kCallBytes) compare(comm, by_hand, device, bytes);
+  ByHand by_hand(calls, comm, device);
+  for (const std::size_t bytes : kCallBytes) measure_calls_of(bytes, comm, by_hand, device);
 }
 
 }  // namespace rota::bench::gpu

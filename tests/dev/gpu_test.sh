@@ -64,10 +64,18 @@ float_index() {
   tr '\n' ' ' <"$1" | sed -nE 's/.*::testing::Types<([^>]*)>.*/\1/p' | tr ',' '\n' |
     grep -nxE ' *float *' | awk -F : '{print $1 - 1}'
 }
+# The tests of a file in which kernels are launched run on the GPU, too.
+kernel_files=()
+for file in "$source_tree"/tests/kernels/cuda/*_test.cpp; do
+  grep -q 'launches()' "$file" || continue
+  kernel_files+=("$file")
+  expect "gpu_kernels_test has ${file##*/}" grep -qw "${file##*/}" <(
+    sed -n '/^  add_executable(gpu_kernels_test/,/)/p' "${file%/*}/CMakeLists.txt")
+done
 # kernel_tests prints the names of the tests of kernels, as GoogleTest has them for float.
 kernel_tests() {
   local file
-  for file in "$source_tree"/tests/kernels/cuda/{codings,reductions,updates}_test.cpp; do
+  for file in "${kernel_files[@]}"; do
     sed -nE "s/^TEST\((\w+), (\w+)\).*/\1.\2/p
       s/^TYPED_TEST\((\w+), (\w+)\).*/\1\/$(float_index "$file").\2/p" "$file"
   done
@@ -105,7 +113,7 @@ for tool in memcheck racecheck synccheck; do
   while read -r name; do
     expect "$tool sees $name" grep -qF "[ RUN      ] $name" "$folder/results/sanitizer_$tool.log"
   done <$folder/kernel_tests
-  for what in Codings Casts Reductions Updates Norms; do
+  for what in Codings Casts Reductions Updates Norms Activations Dropout Pixels Rows Pooling Windows Loss; do
     expect "$tool sees Gpu$what" grep -qE "Gpu${what}[./]" "$folder/results/sanitizer_$tool.log"
   done
 done
@@ -163,6 +171,15 @@ expect "a row has the reason" grep -q '"what": "20-bad", "not_run": "exit code 4
   $folder/results/gpu.json
 
 rm $folder/tests/bad_test $folder/rows/20-bad.sh
+wrong='{"what":"a sum","not_run":"wrong values"}'
+echo "echo '$wrong'" >$folder/rows/20-wrong.sh
+run 1 tree/dev gpu
+expect "the row with wrong values is named" says '^FAILED: 20-wrong has wrong values$'
+expect "it is kept" grep -qF "$wrong" $folder/results/gpu.json
+expect "other tests run" says '^passed: good_test$'
+expect "no other row is named" test "$(grep -c '^FAILED: ' output)" = 1
+
+rm $folder/rows/20-wrong.sh
 run 1 env ROTA_GPU_MINUTES=0 tree/dev gpu
 expect "a test without time is named" says '^FAILED: either_device_test \(exit code 124;'
 expect "the limit is named" says '^the 0 seconds are over: .*/tests/either_device_test$'

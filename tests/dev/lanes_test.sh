@@ -29,8 +29,27 @@ in_each_place() {
   done < <(grep -v -e '^#' -e : ".ci/lanes/$1")
 }
 
+# is_listed LANE PATH: the lane's list has the path, or a folder above it.
+is_listed() {
+  local path=$2
+  until grep -qxF "$path" ".ci/lanes/$1"; do
+    [[ $path == */* ]] || return
+    path=${path%/*}
+  done
+}
+
+# names_headers LANE: the lane's list has each header of tests/ that its tests include.
+names_headers() {
+  local header
+  while read -r header; do
+    [[ ! -e tests/$header ]] || expect "lanes/$1 has tests/$header" is_listed "$1" "tests/$header"
+  done < <(grep '^tests/' ".ci/lanes/$1" | xargs -r grep -rhoE '^#include "[^"]+"' |
+    cut -d '"' -f 2 | sort -u)
+}
+
 for list in .ci/lanes/*; do
   lane=${list##*/}
+  names_headers "$lane"
   expect "$lane would run without a record" is_due "$lane"
   note_passed "lanes/$lane" "$(lane_key "$lane")"
   expect "$lane need not run" is_unchanged "$lane"

@@ -9,7 +9,7 @@
 #
 # usage: run [RESULTS]
 # RESULTS is the folder of the results, by default the folder results beside this script. It ends
-# with 69 if there is no GPU, and with 1 if a test has failed.
+# with 69 if there is no GPU, and with 1 if a test has failed or sums were wrong.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 results=${1:-$here/results}
@@ -72,7 +72,8 @@ check_others() {
 }
 
 # run_rows runs each script of the folder rows, which prints a line of JSON for each figure, or for
-# each figure that it cannot measure, with the reason.
+# each figure that it cannot measure, with the reason. If the reason is that values were wrong, the
+# run has failed: no test adds values of several processes by CUDA IPC or by NCCL.
 run_rows() {
   local script code name
   for script in "$here"/rows/*.sh; do
@@ -82,6 +83,10 @@ run_rows() {
     ((code == 0)) || printf '{"what": "%s", "not_run": "exit code %d: %s"}\n' "$name" "$code" \
       "$(tail -n 1 "$results/$name.log" | tr -d '"\\')" >>"$results/$name.rows"
     cat "$results/$name.rows" | tee -a "$results/rows.jsonl"
+    if grep -q '"not_run": *"wrong values' "$results/$name.rows"; then
+      echo "FAILED: $name has wrong values"
+      verdict=1
+    fi
   done
 }
 
@@ -115,6 +120,7 @@ for name in "${on_gpu[@]}"; do check_test "$name"; done
 say "the kernels under compute-sanitizer"
 # GoogleTest numbers the types of a test: 2 and 0 are float. The log names each test.
 kernels='GpuCodings.*:GpuCasts.*:GpuReductions/2.*:GpuUpdates/0.*:GpuNorms/0.*'
+kernels+=':GpuActivations.*:GpuDropout.*:GpuPixels.*:GpuRows.*:GpuPooling.*:GpuWindows.*:GpuLoss.*'
 for tool in memcheck racecheck synccheck; do
   check "sanitizer_$tool" 60 "$here/sanitizer/compute-sanitizer" --tool $tool --error-exitcode 9 \
     "$here/tests/gpu_kernels_test" --gtest_filter="$kernels"

@@ -1,6 +1,7 @@
 // Says where the kernels of these tests run: on the host, as loops, or on a GPU. The program
 // gpu_kernels_test, which ./dev gpu starts, has the same tests for a GPU. Its arrays are in pinned
-// memory, which the GPU reaches at the host's addresses.
+// memory, which the GPU reaches at the host's addresses. So a test gives kernels only what lies in
+// such Memory, as Guarded does.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -8,6 +9,8 @@
 namespace rota::kernels::cuda::testing {
 
 #if defined(ROTA_ON_GPU)
+
+inline constexpr bool kIsOnGpu = true;
 
 std::byte* take_pinned(std::size_t bytes);
 void give_pinned(std::byte* address, std::size_t bytes) noexcept;
@@ -28,6 +31,7 @@ void finish();
 
 #else
 
+inline constexpr bool kIsOnGpu = false;
 using Memory = std::vector<std::byte>;
 inline void finish() {}
 
