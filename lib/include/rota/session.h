@@ -44,12 +44,12 @@ class ROTA_EXPORT SessionHook {
   // Called for each checkpoint that is complete. Rank 0 prints failed saves to stderr.
   virtual void on_checkpoint(const CheckpointReport&) {}
   virtual void on_end([[maybe_unused]] std::uint64_t step) {}
-  // Called at most once on a rank, when the rank learns of a failure: of its own, of another rank
-  // or of a hook. A hook may have had on_end already, if another hook has failed then.
-  // `first_cause` is the text of the exception, if a call of the Session has thrown it. If the loop
-  // itself throws, as out of its own all_reduce(), the hook is called when the Session is
-  // destroyed, and the text only says that the loop failed. Files can be flushed and closed here.
-  // The hook must not wait for other ranks.
+  // Called at most once, when this rank learns of a failure: of its own, of another rank or of a
+  // hook. A hook may have had on_end already, if another hook has failed then. `first_cause` is the
+  // text of the exception that a call of the Session throws. If the loop itself throws, as out of
+  // its own all_reduce(), the hook is called when the Session is destroyed, and the text only says
+  // that the loop failed. Files can be flushed and closed here. The hook must not wait for other
+  // ranks.
   virtual void on_failure(const std::string& /*first_cause*/) noexcept {}
   virtual void visit_state(StateVisitor&) {}  // What the hook must remember, see Trainer's hooks.
 };
@@ -58,9 +58,9 @@ class ROTA_EXPORT SessionHook {
 class ROTA_EXPORT Session {
  public:
   // `communicator` is borrowed, and must outlive this object. Collective: every rank must make one.
-  // Once it is made, SIGTERM lets the ranks agree on a last step, as AgreedSteps says. So make it
-  // just before training, and call begin_step() every few seconds: otherwise SIGTERM ends the ranks
-  // only after --grace. Throws what Checkpointer and AgreedSteps throw.
+  // Once it is made, rotarun lets the ranks agree on a last step if it gets SIGTERM, as AgreedSteps
+  // says. So make it just before training, and call begin_step() every few seconds: otherwise
+  // SIGTERM ends the ranks only after --grace. Throws what Checkpointer and AgreedSteps throw.
   explicit Session(Communicator& communicator, const SessionOptions& options = {});
   // Saves nothing: without end(), the steps since the newest checkpoint are lost.
   ~Session();
