@@ -168,7 +168,7 @@ class ROTA_EXPORT Communicator {
   // One rank sends, and the peer receives the same count and type. Calls between two ranks match in
   // order. Up to eight calls of a rank run at once, collectives included. A call waits for an
   // earlier call if both use the same memory and one writes it, or if both send to, or receive
-  // from, the same peer. So a swap needs two buffers: with one for both calls, it throws kTimeout.
+  // from, the same peer. So a swap needs two buffers: with one, both calls may throw kTimeout.
   void send(InputValues values, std::size_t to);
   void receive(Values values, std::size_t from);
   [[nodiscard]] Request send_async(ConstValues values, std::size_t to);
