@@ -25,6 +25,7 @@ class Lister final : public StateVisitor {
   void visit_tensor(const StatePiece& piece, std::span<const std::size_t> shape,
                     Values values) override {
     require_new(piece.name);
+    require_host_memory(piece.name, values);
     VisitedTensor tensor{piece, {piece.name, values.type(), {shape.begin(), shape.end()}}, {}, {}};
     tensor.memory = {values.data(), values.bytes()};
     if (piece.writer == StateWriter::kStep) {
@@ -47,6 +48,14 @@ class Lister final : public StateVisitor {
 };
 
 }  // namespace
+
+void require_host_memory(const std::string& name, const Values& values) {
+  if (values.memory().is_host()) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "the values '" + name + "' of the state are in the memory of device " +
+                  std::to_string(values.memory().device()) +
+                  ", where the host cannot read them: name a copy of them in host memory");
+}
 
 Contents contents_of(const StateVisit& visit) {
   Lister lister;

@@ -42,7 +42,12 @@ struct Contents {
   std::vector<VisitedTensor> tensors;
 };
 
-// Throws Error kInvalidArgument if two pieces have the same name.
+// Throws Error kInvalidArgument if the values of this name are in the memory of a device, which the
+// host can neither save nor restore.
+void require_host_memory(const std::string& name, const Values& values);
+
+// Throws Error kInvalidArgument if two pieces have the same name, and what require_host_memory()
+// throws.
 Contents contents_of(const StateVisit& visit);
 
 }  // namespace rota::checkpoint

@@ -88,6 +88,7 @@ class Fitter final : public StateVisitor {
   }
   void visit_tensor(const StatePiece& piece, std::span<const std::size_t> shape,
                     Values values) override {
+    require_host_memory(piece.name, values);
     if (!is_shared(piece)) return;
     visited_.insert(piece.name);
     const TensorInfo ours{piece.name, values.type(), {shape.begin(), shape.end()}};
@@ -254,6 +255,7 @@ class ParameterVisitor final : public StateVisitor {
   void visit_tensor(const StatePiece& piece, std::span<const std::size_t> shape,
                     Values values) override {
     if (kind_of_shared(piece.name) != FileKind::kParameters || !is_shared(piece)) return;
+    require_host_memory(piece.name, values);
     const TensorInfo ours{piece.name, values.type(), {shape.begin(), shape.end()}};
     const StoredTensor* saved = find(shared_.tensors, piece.name);
     if (saved == nullptr || saved->info != ours) {

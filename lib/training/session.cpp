@@ -12,6 +12,7 @@
 #include <rota/agreed_steps.h>
 #include <rota/error.h>
 
+#include "checkpoint/contents.h"
 #include "training/hook_state.h"
 
 namespace rota {
@@ -54,6 +55,7 @@ class Session::Impl final : public StepGuard {
 
   void track(Tracked tracked) {
     require(!has_restored_, "track() comes before restore()");
+    checkpoint::require_host_memory(tracked.name, tracked.values);
     tracked_.push_back(std::move(tracked));
   }
   void track(StateVisit visit) {

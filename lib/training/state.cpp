@@ -6,6 +6,7 @@
 #include <rota/error.h>
 
 #include "base/hash.h"
+#include "checkpoint/contents.h"
 #include "training/agreement.h"
 
 namespace rota {
@@ -32,6 +33,7 @@ class ItemVisitor : public StateVisitor {
   }
   void visit_tensor(const StatePiece& piece, std::span<const std::size_t> shape,
                     Values values) final {
+    checkpoint::require_host_memory(piece.name, values);
     StateItem item{.kind = Kind::kTensor, .owner = piece.owner, .name = piece.name};
     item.type = values.type();
     item.shape.assign(shape.begin(), shape.end());

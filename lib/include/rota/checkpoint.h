@@ -132,7 +132,7 @@ class ROTA_EXPORT Checkpointer {
   // so. Collective. Throws Error kBadData if all are damaged; UnreadableFile if a file cannot be
   // read, as it may be whole; kNotFound; kMismatch if the checkpoint is of another model,
   // optimizer, data or seed (the text shows both sides), with no piece changed; kCannotWrite if a
-  // host cannot write what it is sent; and what collectives throw.
+  // host cannot write what it is sent; what visits throw; and what collectives throw.
   Restored restore();
 
   // Rank 0 decides when to save, and the caller tells the other ranks. Returns on rank 0 whether a

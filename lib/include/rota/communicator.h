@@ -2,14 +2,16 @@
 // Calls match by order: every rank must make the same calls with the same count and type. One
 // thread at a time may use a Communicator, in the process that made it. In the child of a fork,
 // calls throw kInvalidArgument, and destructors do nothing. The values of a call are borrowed until
-// the call completes. After success, every rank has the same bits, over any transport. One failure
-// breaks a Communicator for ever, on every rank: each later call throws the first cause. The values
-// of a failed call are unspecified; those from allocate() may change until all ranks know of it.
+// the call completes. Results that several ranks get have the same bits, over any transport, except
+// with the plans mpi and nccl. One failure, other than refused arguments, breaks a Communicator for
+// ever, on every rank: each later call throws the first cause. The values of a failed call are
+// unspecified; those from allocate() may change until all ranks know of it.
 //
 // Each call has a blocking form, and an _async form that returns a Request: immediately, unless 64
 // calls are pending. Both throw what Request::wait throws, and Error kInvalidArgument, with nothing
 // done, if arguments make no sense: a null or misaligned address, types or counts that do not fit,
 // a rank outside of the world, an operation that the type lacks, an input that overlaps the output.
+// If one rank alone is refused, the others wait for its call until their deadline.
 //
 // If a call has two overloads, one works in place; the other writes an output, and never changes
 // its input. The input of a blocking call is borrowed until it returns, and may be a temporary. The
@@ -38,7 +40,6 @@ namespace rota {
 class ROTA_EXPORT Communicator {
  public:
   using Counts = std::span<const std::size_t>;  // Numbers of elements; index = rank.
-
   // Joins the job that started this process, and blocks until every rank has joined. A process can
   // join its job only once. A process that no job started is a world of one. Throws Error: kTimeout
   // after join_timeout, naming the absent ranks; kMismatch if ranks disagree on options; kPeerLost
@@ -56,11 +57,11 @@ class ROTA_EXPORT Communicator {
       std::size_t count,
       const CommunicatorOptions& options = CommunicatorOptions::from_environment());
 
-  // Collective: every rank must call it. Returns a Communicator of the ranks that gave the same
-  // color, ordered by key, and if keys are equal, by rank. An empty `plan` means the plan of this
-  // Communicator. Collectives of the new one end within `deadline`; unset: this one's deadline. One
-  // thread may use this Communicator while another uses the new one. Memory: see docs/memory.md.
-  // Throws what collectives throw; kInvalidArgument for a wrong plan; kNoMemory; kSystem.
+  // Collective; a rank that needs no group gives a color of its own. Returns a Communicator of the
+  // ranks that gave the same color, ordered by key, and if keys are equal, by rank. An empty `plan`
+  // means the plan of this Communicator. Collectives of the new one end within `deadline`; unset:
+  // this one's deadline. Each may have a thread of its own. Memory: see docs/memory.md. Throws what
+  // collectives throw; kInvalidArgument for a wrong plan; kNoMemory; kSystem.
   Communicator split(std::size_t color, std::size_t key = 0, const std::string& plan = {},
                      std::optional<std::chrono::nanoseconds> deadline = {});
 
@@ -68,7 +69,7 @@ class ROTA_EXPORT Communicator {
   // ends the program if the call is noexcept.
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;
-  ~Communicator();  // Never throws. Pending Requests fail with kClosed. Waits for no other rank.
+  ~Communicator();  // Fails pending Requests with kClosed. Only NCCL and some MPIs wait for ranks.
 
   std::size_t rank() const noexcept;  // rank() < world_size()
   std::size_t world_size() const noexcept;
@@ -120,7 +121,7 @@ class ROTA_EXPORT Communicator {
                                                Reduction reduction);
 
   // Each rank gives its part of the values; every rank ends with all parts. `part` may be this
-  // rank's part of `all` itself: then nothing is copied.
+  // rank's part of `all` itself: then this rank does not copy it.
   void all_gather(Values values);
   void all_gather(InputValues part, Values all);
   void all_gather_v(Values values, Counts counts);
@@ -167,7 +168,7 @@ class ROTA_EXPORT Communicator {
   // One rank sends, and the peer receives the same count and type. Calls between two ranks match in
   // order. Up to eight calls of a rank run at once, collectives included. A call waits for an
   // earlier call if both use the same memory and one writes it, or if both send to, or receive
-  // from, the same peer. A swap with one buffer for both calls throws kTimeout, and names both.
+  // from, the same peer. So a swap needs two buffers: with one, both calls may throw kTimeout.
   void send(InputValues values, std::size_t to);
   void receive(Values values, std::size_t from);
   [[nodiscard]] Request send_async(ConstValues values, std::size_t to);
@@ -175,19 +176,18 @@ class ROTA_EXPORT Communicator {
 
   // Returns memory for values, all zeros, 64-byte aligned. Over shared memory, peers read it in
   // place, and write results of all-reduces, reduces and broadcasts into it; other memory costs a
-  // copy. Throws kNoMemory if the host has no room. See also <rota/shared_allocator.h>.
+  // copy. Not collective. Throws kNoMemory if the host has no room. See <rota/shared_allocator.h>.
   Block allocate(std::size_t bytes);
 
   std::uint64_t sent_bytes() const noexcept;  // Bytes of values given to other ranks so far.
-
-  // Returns the bytes of values that passed through the transport's own memory since the start.
-  // Over shm, an extra copy moved them to or from the staging buffer. If the values of one rank are
-  // not from allocate(), all ranks stage an all-reduce, reduce or broadcast. Over TCP, these bytes
-  // arrived to be reduced, without an extra copy. All other bytes arrive directly in their place.
+  // Returns the bytes of values that went through the transport's memory so far. Over shm, they
+  // were copied to or from the staging buffer: if the values of one rank are not from allocate(),
+  // all ranks stage an all-reduce, reduce or broadcast. Over TCP, they arrived to be reduced.
   std::uint64_t staged_bytes() const noexcept;
 
   // Tells the other ranks and the launcher that this rank cannot go on, and why. Pending and later
-  // calls of other ranks throw kAborted with `reason`. Use it for failures outside of collectives.
+  // calls of all ranks throw kAborted with `reason`. Use it for failures outside of collectives.
+  // Does not end this process: return from main, or rotarun ends it after --grace.
   void abort(std::string_view reason) noexcept;
 
   class ROTA_HIDDEN Impl;  // Internal to the library.

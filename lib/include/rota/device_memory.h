@@ -1,4 +1,5 @@
-// Owns memory of a device for values.
+// Owns memory of a device for values. First let rota use devices: call open_devices() of
+// <rota/devices.h>, or use_devices() of <rota/cuda.h>, before you make a Communicator.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +14,8 @@
 namespace rota {
 
 // Owns contiguous bytes of a device, 256-byte aligned and zeroed. Move-only; may outlive every
-// Communicator.
+// Communicator. If GPUs of several ranks use each other's memory (docs/guide/gpus.md), destroy it
+// after the Communicator.
 class ROTA_EXPORT DeviceBlock {
  public:
   // Takes back the bytes of a DeviceBlock when the DeviceBlock is destroyed. Never throws.
@@ -45,13 +47,14 @@ class ROTA_EXPORT DeviceBlock {
 };
 
 // Returns zeroed memory of the device with this number. Throws Error kNoMemory if the device has no
-// room, kInvalidArgument if no library for devices is in use or there is no such device, and
-// kSystem if CUDA fails.
+// room; kInvalidArgument if no library for devices is in use, if there is no such device, or if
+// another rank of the job uses it; kTimeout if the device does not do its part within 30 s; and
+// kSystem if CUDA fails, or if the device cannot run rota's kernels.
 ROTA_EXPORT DeviceBlock allocate_device(std::size_t bytes, std::uint8_t device = 0);
 
-// Copy between the host and a device, and return when the bytes are there. Work on other streams is
-// not waited for. Throw Error kInvalidArgument if the spans differ in size, kNoMemory, kTimeout if
-// the device does not copy within 30 s, and kSystem if CUDA fails.
+// Copy between the host and a device, and return when the bytes are there. They wait for no other
+// stream, not even for that of the span (DeviceSpan::on): synchronize your stream first. Throw
+// Error kInvalidArgument if the spans differ in size, and what allocate_device() throws.
 ROTA_EXPORT void copy_from_device(std::span<std::byte> to, DeviceSpan<const std::byte> from);
 ROTA_EXPORT void copy_to_device(DeviceSpan<std::byte> to, std::span<const std::byte> from);
 

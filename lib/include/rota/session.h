@@ -2,6 +2,7 @@
 // calls hooks, and ends in order when rotarun is asked to end the job. A Trainer has all this
 // already, see TrainerOptions::session.
 //
+//   rota::broadcast_parameters(communicator, {weights});  // Of <rota/gradient_buckets.h>.
 //   rota::Session session(communicator, {.checkpoints = {.folder = "run"}});
 //   session.track("weights", weights);  // Equal on all ranks between steps.
 //   session.restore();
@@ -40,10 +41,15 @@ class ROTA_EXPORT SessionHook {
   // Called after step `step`. `sums` are the sums over all ranks that end_step() has computed.
   virtual void on_step([[maybe_unused]] std::uint64_t step,
                        [[maybe_unused]] std::span<const double> sums) {}
+  // Called for each checkpoint that is complete. Rank 0 prints failed saves to stderr.
   virtual void on_checkpoint(const CheckpointReport&) {}
   virtual void on_end([[maybe_unused]] std::uint64_t step) {}
-  // Called once on every rank, and not on_end, if this rank, another rank or a hook has failed.
-  // Files can be flushed and closed here. The hook must not wait for other ranks.
+  // Called at most once, when this rank learns of a failure: of its own, of another rank or of a
+  // hook. A hook may have had on_end already, if another hook has failed then. `first_cause` is the
+  // text of the exception that a call of the Session throws. If the loop itself throws, as out of
+  // its own all_reduce(), the hook is called when the Session is destroyed, and the text only says
+  // that the loop failed. Files can be flushed and closed here. The hook must not wait for other
+  // ranks.
   virtual void on_failure(const std::string& /*first_cause*/) noexcept {}
   virtual void visit_state(StateVisitor&) {}  // What the hook must remember, see Trainer's hooks.
 };
@@ -52,9 +58,11 @@ class ROTA_EXPORT SessionHook {
 class ROTA_EXPORT Session {
  public:
   // `communicator` is borrowed, and must outlive this object. Collective: every rank must make one.
-  // Throws what Checkpointer throws.
+  // Once it is made, rotarun lets the ranks agree on a last step if it gets SIGTERM, as AgreedSteps
+  // says. So make it just before training, and call begin_step() every few seconds: otherwise
+  // SIGTERM ends the ranks only after --grace. Throws what Checkpointer and AgreedSteps throw.
   explicit Session(Communicator& communicator, const SessionOptions& options = {});
-  // Saves nothing: after a failure, the newest checkpoint stays the newest.
+  // Saves nothing: without end(), the steps since the newest checkpoint are lost.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -64,7 +72,9 @@ class ROTA_EXPORT Session {
   // Call these before restore(), in the same order on every rank. Names must differ. The values are
   // borrowed. track(): values that are equal on all ranks between steps; they are saved once.
   // track_own(): values that this rank alone has. The third function tracks what `visit` visits,
-  // such as the visit_state() of a Replica. Throw Error kInvalidArgument after restore().
+  // such as the visit_state() of a Replica. Values must be in host memory. For values on a device,
+  // track a visit that copies them to the host, and back if StateVisitor::writes(). Throw Error
+  // kInvalidArgument for values on a device, and after restore().
   void track(const std::string& name, Values values);
   void track_own(const std::string& name, Values values);
   void track(StateVisit visit);
@@ -95,9 +105,9 @@ class ROTA_EXPORT Session {
 
   // Ends a step. Adds up `sums` over all ranks, in place, together with the wishes of all ranks, in
   // one small all-reduce. Then tells the hooks, and saves a checkpoint, if a rank has asked for one
-  // or if one is due. Collective. Throws Error kInvalidArgument if a save has begun since the last
-  // before_update(); what hooks throw; what Checkpointer::save() throws; and what collectives
-  // throw.
+  // or if one is due. Collective. Throws Error kInvalidArgument if the step before began a save,
+  // and this step did not call before_update(); what hooks throw; what Checkpointer::save() throws;
+  // and what collectives throw.
   void end_step(std::span<double> sums = {});
 
   // Asks all ranks to stop. A call on one rank is enough: end_step() tells all ranks.

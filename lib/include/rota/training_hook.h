@@ -91,11 +91,13 @@ class ROTA_EXPORT BasicTrainingHook : public Wisher {
   virtual void on_step(const BasicStepReport<S>&) {}
   virtual void on_evaluation(const BasicEvaluationReport<S>&) {}  // Called before on_epoch.
   virtual void on_epoch(const BasicEpochReport<S>&) {}
+  // Called for each checkpoint that is complete. Rank 0 prints failed saves to stderr.
   virtual void on_checkpoint(const CheckpointReport&) {}
   virtual void on_end(const BasicEndReport<S>&) {}
 
-  // Called once on every rank, and not on_end, if this rank, another rank or a hook has failed.
-  // Files can be flushed and closed here. The hook must not wait for other ranks.
+  // Called at most once in a run, when this rank learns of a failure: of its own, of another rank
+  // or of a hook. A hook may have had on_end already, if another hook has failed then. Files can be
+  // flushed and closed here. The hook must not wait for other ranks.
   virtual void on_failure(const std::string& /*first_cause*/) noexcept {}
 
   // Override this function in a hook whose state is needed to continue a training run: the pieces

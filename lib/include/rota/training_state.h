@@ -63,6 +63,7 @@ class ROTA_EXPORT StateVisitor {
   virtual void visit_counter(const StatePiece& piece, std::uint64_t& value) = 0;
 
   // `values` are row-major, have as many elements as `shape` says, and are borrowed for the call.
+  // They must be in host memory: visitors of rota throw Error kInvalidArgument for a DeviceSpan.
   virtual void visit_tensor(const StatePiece& piece, std::span<const std::size_t> shape,
                             Values values) = 0;
 };
@@ -87,7 +88,7 @@ struct State {
 
 using StateVisit = std::function<void(StateVisitor&)>;
 
-// Returns a copy of the pieces that `visit` names.
+// Returns a copy of the pieces that `visit` names. Throws what the visit throws.
 ROTA_EXPORT State copy_state(const StateVisit& visit);
 
 // Returns why `state` cannot be given to the pieces that `visit` names, with both sides; empty if
