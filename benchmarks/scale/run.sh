@@ -109,8 +109,8 @@ define_starts_on_hosts() {
 # Measures everything that needs hosts, or notes why it is left out.
 measure_if_hosts() {
   if ((EUID != 0)); then
-    left_out+=" Hosts, and the time until ranks on them have joined, are left out: only root can make"
-    left_out+=" the network namespaces that are the hosts."
+    left_out+=" Hosts, and the time until ranks on them have joined, are left out: only root can"
+    left_out+=" make the network namespaces that are the hosts."
     return
   fi
   if [[ $points == few ]]; then
@@ -121,8 +121,8 @@ measure_if_hosts() {
   source "$here/../contest/hosts.sh"
   define_starts_on_hosts
   about_hosts=" Hosts are network namespaces, with one rank on each, or with two if there are 16"
-  about_hosts+=" ranks. On hosts, Open MPI runs with \`btl=tcp,self\`, and with vader too if two ranks"
-  about_hosts+=" share a host."
+  about_hosts+=" ranks. On hosts, Open MPI runs with \`btl=tcp,self\`, and with vader too if two"
+  about_hosts+=" ranks share a host."
   make_hosts 32 1gbit
   measure_hosts 1000 5 5
   measure_hosts 100 2 3
