@@ -1,6 +1,7 @@
-// TensorBoard has two loaders. One drops points only at the start of a file. The other one drops
-// points at each point whose step is not larger than theirs. So a file has ascending steps, and
-// begins anew with a start when the curve goes back.
+// Writes points so that both loaders of TensorBoard show one curve. The loader in Python drops
+// points only at the start of a file. The fast loader knows no starts: a point drops all points
+// whose step is not smaller. So each file has ascending steps. If a point does not come behind all
+// others, a new file starts there, and has the later points again.
 #include "training/evaluator_curves.h"
 
 #include <algorithm>
@@ -50,8 +51,8 @@ void EvaluatorCurves::write(const SavedEvaluation& evaluation,
   });
   if (first == curve.end()) return;  // A later start of the run has gone back behind this point.
   const bool continues = writer_ && run_ == evaluation.run && evaluation.step > last_step_;
-  // Also drops points after the point before: an evaluator that was killed wrote them without a
-  // line in evaluations.jsonl. A new run drops all points of the run before.
+  // A file starts right behind the point before. So it also drops points of an evaluator that was
+  // killed before it wrote their lines. A new run drops all points of the run before.
   const std::uint64_t first_step = first == curve.begin() ? 0 : std::prev(first)->step + 1;
   if (!continues && !open(first_step)) return;
   for (auto each = first; each != curve.end(); ++each) {

@@ -28,9 +28,9 @@ class EvaluatorCurves {
   // Returns the points of the evaluation, by the name of the curve.
   checkpoint::Means means_of(const SavedEvaluation& evaluation) const;
 
-  // Writes the points of the evaluation. `others` are the other evaluations of its run. If the
-  // curves already have points at this step or later, writes those points again behind the new
-  // ones. Warns once if that fails: the evaluator goes on, because its end would end the job.
+  // Writes the points of the evaluation. `others` are all other evaluations of its run. Later
+  // points that are there already are written again. Warns once if that fails: the evaluator goes
+  // on, because its end would end the job.
   void write(const SavedEvaluation& evaluation, std::vector<SavedEvaluation> others);
 
   void close() noexcept { writer_.reset(); }
