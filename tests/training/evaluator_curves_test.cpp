@@ -37,7 +37,8 @@ TEST(CurveOf, HasAscendingSteps) {
               ElementsAre(evaluation_of(1, 3), evaluation_of(1, 6), evaluation_of(1, 12)));
 }
 
-// The second start went on from step 7, and the third one from step 8 or from its beginning.
+// First, the second start goes on from step 7, and the third one from step 8. Then the third start
+// goes on from a step before all others.
 TEST(CurveOf, LeavesOutWhatALaterStartHasReplaced) {
   EXPECT_THAT(curve_of({evaluation_of(1, 7), evaluation_of(1, 8), evaluation_of(1, 9),
                         evaluation_of(2, 8), evaluation_of(3, 9)}),
