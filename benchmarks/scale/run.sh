@@ -5,24 +5,35 @@
 # page of tables and a picture. Then the page holds predictions against measurements. Its last part
 # is predicted: worlds that are larger than any machine here.
 #
-# usage: run.sh BIN OUT COMMAND [ROUNDS]
+# usage: run.sh BIN OUT COMMAND [ROUNDS [whole | few]]
 # BIN has the programs. OUT gets scaling.jsonl, scaling.md and scaling.svg, and the files of
 # validate.sh. The page names COMMAND as its origin. Without root there are no namespaces: then the
-# page has measurements on one host alone.
+# page has measurements on one host alone, and says so. With few, it has short ones of one and two
+# ranks on one host, and a test runs this script whole in seconds.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=../contest/peers.sh
 source "$here/../contest/peers.sh"
 # shellcheck source=../pages/rounds.sh
 source "$here/../pages/rounds.sh"
-(($# >= 3)) || {
+
+usage() {
   sed -n 's/^# usage: /usage: /p' "$0" >&2
   exit 2
 }
-bin=$(realpath "$1") out=$2 command=$3 rounds=${4:-3}
+
+(($# >= 3)) || usage
+bin=$(realpath "$1") out=$2 command=$3 rounds=${4:-3} points=${5:-whole}
+# Ranks on one host, how long each of them runs, and the hosts of a prediction.
+case $points in
+  whole) ranks_here=(1 2 4 8 16) lengths=(--steps 5 --rounds 5) predicted=(512 10000) ;;
+  few) ranks_here=(1 2) lengths=(--steps 1 --rounds 1) predicted=(512) ;;
+  *) usage ;;
+esac
 limit=180  # Seconds that one run may take.
 rows=$out/scaling.jsonl
-left_out=  # Sentences of the page about contestants that failed.
+about_hosts=  # Sentences of the page, if hosts are measured.
+left_out=     # Sentences of the page about what failed or cannot be measured.
 declare -A took_part=()
 mkdir -p "$out"
 : >"$rows"
@@ -75,12 +86,12 @@ measure_one_host() {
   start_openmpi() { run_openmpi "${@:2}"; }
   start_gloo() { run_gloo "${@:2}"; }
   local ranks
-  for ranks in 1 2 4 8 16; do
-    each_model contest 1 "$ranks" "rota openmpi gloo" --steps 5 --rounds 5
+  for ranks in "${ranks_here[@]}"; do
+    each_model contest 1 "$ranks" "rota openmpi gloo" "${lengths[@]}"
   done
   # Real steps need a core for each rank. Peers have no such steps: they know no models.
-  for ((ranks = 1; ranks <= $(nproc) && ranks <= 16; ranks *= 2)); do
-    each_model contest 1 "$ranks" rota --real --steps 5 --rounds 5
+  for ranks in "${ranks_here[@]}"; do
+    ((ranks > $(nproc))) || each_model contest 1 "$ranks" rota --real "${lengths[@]}"
   done
 }
 
@@ -93,6 +104,29 @@ define_starts_on_hosts() {
   start_rota_pairs() { on_first "$1" 2 run_rota "$1" "${@:3}"; }
   start_openmpi_pairs() { on_first "$1" 2 run_openmpi "$1" "${@:3}"; }
   start_gloo_pairs() { on_first "$1" 2 run_gloo_pairs "$1" "${@:3}"; }
+}
+
+# Measures everything that needs hosts, or notes why it is left out.
+measure_if_hosts() {
+  if ((EUID != 0)); then
+    left_out+=" Hosts, and the time until ranks on them have joined, are left out: only root can"
+    left_out+=" make the network namespaces that are the hosts."
+    return
+  fi
+  if [[ $points == few ]]; then
+    left_out+=" Hosts are left out, because only few points are measured."
+    return
+  fi
+  # shellcheck source=../contest/hosts.sh
+  source "$here/../contest/hosts.sh"
+  define_starts_on_hosts
+  about_hosts=" Hosts are network namespaces, with one rank on each, or with two if there are 16"
+  about_hosts+=" ranks. On hosts, Open MPI runs with \`btl=tcp,self\`, and with vader too if two"
+  about_hosts+=" ranks share a host."
+  make_hosts 32 1gbit
+  measure_hosts 1000 5 5
+  measure_hosts 100 2 3
+  measure_join
 }
 
 # measure_hosts MEGABITS STEPS ROUNDS: sums at 100 Mbit/s take seconds, so there are fewer of them.
@@ -128,12 +162,12 @@ measure_join() {
 cost_to_rows='s/^{"event":"cost","seconds":\([^,]*\),"peak_memory_bytes":\([^}]*\)}$/'
 cost_to_rows+='{"what": "seconds", "value": \1}\n{"what": "bytes", "value": \2}/p'
 
-# Notes what it takes to predict training by a ring on 512 and on 10,000 hosts.
+# Notes what it takes to predict training by a ring on many hosts.
 measure_predictions() {
   local hosts round
-  for hosts in 512 10000; do
+  for hosts in "${predicted[@]}"; do
     for ((round = 0; round < rounds; ++round)); do
-      timeout $limit "$bin/rota-bench" predict --workload resnet-101 --hosts $hosts --plan ring \
+      timeout $limit "$bin/rota-bench" predict --workload resnet-101 --hosts "$hosts" --plan ring \
         --rate 100G --latency 20us --cost --json | sed -n "$cost_to_rows" |
         note "predict-$hosts" && continue
       left_out+=" Predicting training on $hosts hosts failed, or took more than $limit s."
@@ -144,18 +178,10 @@ measure_predictions() {
 
 measure_one_host
 measure_predictions
-if ((EUID == 0)); then
-  # shellcheck source=../contest/hosts.sh
-  source "$here/../contest/hosts.sh"
-  define_starts_on_hosts
-  make_hosts 32 1gbit
-  measure_hosts 1000 5 5
-  measure_hosts 100 2 3
-  measure_join
-fi
+measure_if_hosts
 name_missing
 # Predictions that are not good enough are on the page, too.
-"$here/validate.sh" "$bin" "$out" >/dev/null || echo "validate.sh ended with $?" >&2
+"$here/validate.sh" "$bin" "$out" "$points" >/dev/null || echo "validate.sh ended with $?" >&2
 [[ -s $out/validation.md ]] || {
   echo 'The validation of predictions failed, and is left out.' >"$out/validation.md"
 }
@@ -189,9 +215,7 @@ TEXT
 *Bytes allow* is the efficiency that no library can exceed: no gradient leaves before it is final,
 and each host must send 2 (n - 1) / n of the bytes for n hosts. The cables let 128 kB go ahead of
 their rate, which this bound does not count. It is computed. All other numbers in these tables and
-in the picture are measured. Hosts are network namespaces, with one rank on each, or with two if
-there are 16 ranks. On hosts, Open MPI runs with \`btl=tcp,self\`, and with vader too if two ranks
-share a host.$left_out
+in the picture are measured.$about_hosts$left_out
 TEXT
 }
 

@@ -28,7 +28,7 @@ case $points in
   few) most_minutes=3 rates=(1000) ranks_per_host=(1) rounds=1 ;;
   *) usage ;;
 esac
-limit=300   # Seconds that one job may take, if they are left.
+most=300    # Seconds that one job may take, if they are left.
 judging=60  # Seconds for the predictions after the measurement.
 rows=$out/validation.jsonl
 rate=       # Of the cables, in Mbit/s.
@@ -51,19 +51,31 @@ set_rate() {
   rate=$1
 }
 
-# Measures the costs on two hosts alone.
+# limit_job: gives the next job the rest of the time at most. Fails if the time is over.
+limit_job() {
+  local left=$((60 * most_minutes - judging - SECONDS))
+  limit=$((left < most ? left : most))
+  ((left > 0))
+}
+
+# end_without_costs WHY
+end_without_costs() {
+  echo "validate.sh: two hosts of $ranks at $megabits Mbit/s did not measure their costs: $1;" \
+    "without them nothing can be predicted" >&2
+  exit 2
+}
+
+# Measures the costs on two hosts alone. Ends the script if there are none.
 calibrate() {
   local megabits ranks
   mkdir "$work/calibrations"
   for megabits in "${rates[@]}"; do
     set_rate "$megabits"
     for ranks in "${ranks_per_host[@]}"; do
+      limit_job || end_without_costs "$most_minutes minutes are over"
       on_first 2 "$ranks" bench_on_ranks tune \
-        --calibration "$work/calibrations/$megabits-$ranks" >/dev/null || {
-        echo "validate.sh: two hosts of $ranks at $megabits Mbit/s did not measure their costs," \
-          "or took more than $limit s; without them nothing can be predicted" >&2
-        exit 2
-      }
+        --calibration "$work/calibrations/$megabits-$ranks" >/dev/null ||
+        end_without_costs "the job failed, or took more than $limit s"
     done
   done
 }
@@ -89,17 +101,15 @@ measure() {
   fi
 }
 
-# Measures all points once a round, until the time is over. The last job gets only the rest of it.
+# Measures all points once a round, until the time is over.
 measure_all() {
-  local job left most=$limit limit
+  local job
   for ((round = 1; round <= rounds; ++round)); do
     for job in "${jobs[@]}"; do
-      left=$((60 * most_minutes - judging - SECONDS))
-      if ((left <= 0)); then
+      limit_job || {
         failed+=("Round $round was cut off after $((SECONDS / 60)) minutes.")
         return
-      fi
-      limit=$((left < most ? left : most))
+      }
       measure "$job"
     done
   done

@@ -64,6 +64,13 @@ bool are_met(const std::vector<Criterion>& criteria) {
   return std::ranges::all_of(criteria, &Criterion::is_met);
 }
 
+Notice notice_of(const std::vector<Criterion>& right, const std::vector<Criterion>& wrong) {
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    if (right[i].is_met() && !wrong[i].is_met()) return Notice::kYes;
+  }
+  return are_met(right) ? Notice::kNo : Notice::kNotJudged;
+}
+
 std::vector<ValidatedPoint> validated(const std::vector<ValidationPoint>& points,
                                       const ForecastBasis& basis, const MeasuredPoints& measured) {
   std::vector<ValidatedPoint> all;
@@ -80,8 +87,8 @@ Validation validate(const std::vector<ValidationPoint>& points, const ForecastBa
                     const MeasuredPoints& measured) {
   Validation validation{.points = validated(points, basis, measured)};
   validation.criteria = criteria_of(validation.points);
-  validation.notices_half_latency =
-      !are_met(criteria_of(validated(points, with_half_latency(basis), measured)));
+  validation.of_half_latency = notice_of(
+      validation.criteria, criteria_of(validated(points, with_half_latency(basis), measured)));
   return validation;
 }
 

@@ -61,12 +61,22 @@ bool are_met(const std::vector<Criterion>& criteria);
 std::vector<ValidatedPoint> validated(const std::vector<ValidationPoint>& points,
                                       const ForecastBasis& basis, const MeasuredPoints& measured);
 
+// What shows that predictions from a wrong basis would be noticed.
+enum class Notice {
+  kYes,        // The wrong basis misses a criterion that the right one meets.
+  kNo,         // Both meet all criteria.
+  kNotJudged,  // The right basis itself misses criteria, and the wrong one misses no other.
+};
+
+// Compares the criteria of the same points, by a right basis and by a wrong one.
+Notice notice_of(const std::vector<Criterion>& right, const std::vector<Criterion>& wrong);
+
 struct Validation {
   std::vector<ValidatedPoint> points{};
   std::vector<Criterion> criteria{};
-  bool notices_half_latency = false;  // With half of each latency, a criterion is not met.
+  Notice of_half_latency = Notice::kNotJudged;  // With half of each latency.
 
-  bool holds() const { return are_met(criteria) && notices_half_latency; }
+  bool holds() const { return are_met(criteria) && of_half_latency == Notice::kYes; }
 };
 
 // Judges the predictions, and tries whether a wrong basis would be noticed. Throws as forecast()

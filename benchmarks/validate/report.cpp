@@ -34,6 +34,18 @@ std::string line_of(const Criterion& criterion) {
          (criterion.is_met() ? "met" : "**missed**") + " |\n";
 }
 
+const char* to_text(Notice notice) {
+  switch (notice) {
+    case Notice::kYes:
+      return "met";
+    case Notice::kNo:
+      return "**missed**";
+    case Notice::kNotJudged:
+      break;
+  }
+  return "not judged";
+}
+
 std::string summary_of(const Validation& validation) {
   std::string lines =
       "| points | measured | allowed error | points within it | wanted | |\n"
@@ -41,7 +53,7 @@ std::string summary_of(const Validation& validation) {
   for (const Criterion& criterion : validation.criteria) lines += line_of(criterion);
   lines +=
       "| the same points, predicted with half of each latency | | | | a criterion is missed | ";
-  return lines + (validation.notices_half_latency ? "met" : "**missed**") + " |\n\n";
+  return lines + to_text(validation.of_half_latency) + " |\n\n";
 }
 
 std::string misses_of(const Validation& validation) {

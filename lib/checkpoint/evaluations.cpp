@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -103,12 +104,11 @@ bool EvaluationsFile::has(const std::string& run, std::uint64_t start, std::uint
   });
 }
 
-std::optional<std::uint64_t> EvaluationsFile::last_step(const std::string& run) const {
-  std::optional<std::uint64_t> last;
-  for (const SavedEvaluation& each : saved_) {
-    if (each.run == run) last = std::max(last.value_or(0), each.step);
-  }
-  return last;
+std::vector<SavedEvaluation> EvaluationsFile::of_run(const std::string& run) const {
+  std::vector<SavedEvaluation> found;
+  std::ranges::copy_if(saved_, std::back_inserter(found),
+                       [&](const SavedEvaluation& each) { return each.run == run; });
+  return found;
 }
 
 void EvaluationsFile::add(const SavedEvaluation& evaluation, const Means& means) {

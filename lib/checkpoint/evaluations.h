@@ -37,8 +37,8 @@ class EvaluationsFile {
 
   bool has(const std::string& run, std::uint64_t start, std::uint64_t step) const;
 
-  // Returns the last step of the run that was evaluated, or nothing if none was.
-  std::optional<std::uint64_t> last_step(const std::string& run) const;
+  // Returns the evaluations of the run, in the order of their lines.
+  std::vector<SavedEvaluation> of_run(const std::string& run) const;
 
   // Remembers the evaluation, and returns when the disk has its line. Throws Error kCannotWrite;
   // then flush() and the next add() write this line too.

@@ -14,7 +14,6 @@
 #include <rota/error.h>
 #include <rota/role.h>
 #include <rota/safetensors.h>
-#include <rota/summaries.h>
 
 #include "base/time.h"
 #include "checkpoint/ended.h"
@@ -26,6 +25,7 @@
 #include "os/durable_file.h"
 #include "os/system_error.h"
 #include "training/evaluation_order.h"
+#include "training/evaluator_curves.h"
 #include "training/parameter_memory.h"
 #include "training/sample_facts.h"
 
@@ -37,7 +37,6 @@ using training::SeenCheckpoint;
 using ScoredSums = BasicCheckpointScore<ScoreSums>;
 
 constexpr std::chrono::seconds kOtherEvaluatorWait{10};
-constexpr std::chrono::seconds kSummaryWait{10};
 constexpr int kMostTries = 5;                          // Of what the system could not read.
 constexpr std::chrono::milliseconds kMostPause{1000};  // Between two tries.
 
@@ -91,9 +90,9 @@ class EvaluatorLoop::Impl {
         folder_(options.folder.string()),
         memory_(parameters, type),
         samples_(sample_count),
-        sums_(sum_count) {
+        sums_(sum_count),
+        curves_(options_.logs, options_.curves) {
     for (std::size_t i = 0; i < sample_count; ++i) samples_[i] = i;
-    options_.curves.resize(std::min(options_.curves.size(), sum_count));
   }
 
   const training::ParameterMemory& memory() const noexcept { return memory_; }
@@ -177,7 +176,7 @@ class EvaluatorLoop::Impl {
     }
     end_signal_.reset();
     file_.reset();
-    summaries_.reset();
+    curves_.close();
   }
 
   // Calls `read` again if the system could not read, which may pass in a network file system. After
@@ -365,20 +364,16 @@ class EvaluatorLoop::Impl {
     return true;
   }
 
-  // The point of the curve comes before the line: if the process is killed between them, the curve
-  // begins again after the last line.
+  // The point of the curve comes before the line: if the process is killed between them, the next
+  // one evaluates the checkpoint again, and replaces the point.
   void write_down(const ScoredSums& score) {
-    checkpoint::Means means;
-    for (std::size_t i = 0; i < options_.curves.size(); ++i) {
-      means[options_.curves[i]] = sums_[i] / static_cast<double>(score.score.samples);
-    }
-    if (!options_.logs.empty()) write_point(score, means);
-    remember({.run = score.run,
-              .start = score.start,
-              .step = score.step,
-              .samples = score.score.samples,
-              .sums = sums_},
-             means);
+    const SavedEvaluation evaluation{.run = score.run,
+                                     .start = score.start,
+                                     .step = score.step,
+                                     .samples = score.score.samples,
+                                     .sums = sums_};
+    curves_.write(evaluation, file_->of_run(score.run));
+    remember(evaluation, curves_.means_of(evaluation));
   }
 
   // Tries again to write the lines that the disk has not taken. Returns what failed, or an empty
@@ -406,52 +401,21 @@ class EvaluatorLoop::Impl {
     }
   }
 
-  // Makes the writer of the curves of a run, unless it is there. Returns false if that fails, and
-  // warns once. The evaluator goes on, because the end of an evaluator ends the job.
-  bool open_summaries(const std::string& run) {
-    if (summaries_ && run == run_of_summaries_) return true;
-    const auto last = file_->last_step(run);
-    SummaryOptions options;
-    options.first_step = last ? static_cast<std::int64_t>(*last) + 1 : 0;
-    if (is_warned_) options.other_writer_wait = {};  // One wait is enough.
-    try {
-      summaries_.emplace(options_.logs / "evaluator", options);
-    } catch (const Error& error) {
-      if (!std::exchange(is_warned_, true)) {
-        std::fprintf(stderr, "rota: warning: the evaluator goes on without curves: %s\n",
-                     error.what());
-      }
-      return false;
-    }
-    run_of_summaries_ = run;
-    return true;
-  }
-
-  void write_point(const ScoredSums& score, const checkpoint::Means& means) {
-    if (!open_summaries(score.run)) return;
-    for (const auto& [name, mean] : means) {
-      summaries_->scalar(name, mean, static_cast<std::int64_t>(score.step));
-    }
-    summaries_->flush_within(kSummaryWait);
-  }
-
   EvaluatorLoop& loop_;
   EvaluatorOptions options_;
   checkpoint::CheckpointFolder folder_;
   training::ParameterMemory memory_;
-  std::vector<std::uint64_t> samples_;   // 0, 1, 2, …
-  std::vector<double> sums_;             // Of the latest score.
+  std::vector<std::uint64_t> samples_;  // 0, 1, 2, …
+  std::vector<double> sums_;            // Of the latest score.
+  training::EvaluatorCurves curves_;
   std::set<SeenCheckpoint> seen_;        // What the folder had at the last look.
   training::SavedCheckpoints saved_;     // Those in seen_ whose manifests were read.
   std::set<SeenCheckpoint> unreadable_;  // Those whose manifests are damaged or gone.
   training::EvaluationOrder order_;
   std::optional<checkpoint::Ended> ended_;           // How the training run has ended, once it has.
   std::optional<checkpoint::EvaluationsFile> file_;  // Once there is a checkpoint.
-  std::optional<SummaryWriter> summaries_;
-  std::string run_of_summaries_;
-  bool is_warned_ = false;               // Of curves that cannot be written.
-  bool is_line_warned_ = false;          // Of lines that cannot be written.
-  std::optional<EndSignal> end_signal_;  // Of run().
+  bool is_line_warned_ = false;                      // Of lines that cannot be written.
+  std::optional<EndSignal> end_signal_;              // Of run().
   base::TimePoint last_look_{};
   std::map<SeenCheckpoint, int> tries_;  // Of checkpoints that the system could not read.
   EvaluatorReport report_;

@@ -134,7 +134,7 @@ TEST(Validation, HoldsIfPredictionsAreRight) {
   const ForecastBasis basis = basis_of_slow_messages();
   const Validation validation = validate(points, basis, as_predicted(points, basis));
   EXPECT_TRUE(are_met(validation.criteria));
-  EXPECT_TRUE(validation.notices_half_latency);
+  EXPECT_EQ(validation.of_half_latency, Notice::kYes);
   EXPECT_TRUE(validation.holds());
 }
 
@@ -161,8 +161,32 @@ TEST(Validation, FailsIfAWrongLatencyWouldNotShow) {
       {.world = world, .model = "lenet"}};
   const Validation validation = validate(points, basis, as_predicted(points, basis));
   EXPECT_TRUE(are_met(validation.criteria));
-  EXPECT_FALSE(validation.notices_half_latency);
+  EXPECT_EQ(validation.of_half_latency, Notice::kNo);
   EXPECT_FALSE(validation.holds());
+}
+
+// With half of each latency the criteria are missed as well, but that says nothing about latencies.
+TEST(Validation, DoesNotJudgeAWrongLatencyIfTheRightOneMissesTheCriteria) {
+  const std::vector<ValidationPoint> points = points_named("few");
+  const ForecastBasis basis = basis_of_slow_messages();
+  MeasuredPoints measured = as_predicted(points, basis);
+  for (auto& each : measured) {
+    for (double& seconds : each.second) seconds *= 10;
+  }
+  const Validation validation = validate(points, basis, measured);
+  for (const Criterion& criterion : validation.criteria) EXPECT_FALSE(criterion.is_met());
+  EXPECT_EQ(validation.of_half_latency, Notice::kNotJudged);
+  EXPECT_FALSE(validation.holds());
+}
+
+TEST(NoticeOf, NeedsACriterionThatTheRightBasisMeets) {
+  const Criterion met{.wanted_share = 0.9, .judged = 10, .within = 9};
+  const Criterion missed{.wanted_share = 0.9, .judged = 10, .within = 8};
+  EXPECT_EQ(notice_of({met, met}, {met, missed}), Notice::kYes);
+  EXPECT_EQ(notice_of({missed, met}, {missed, missed}), Notice::kYes);
+  EXPECT_EQ(notice_of({met, met}, {met, met}), Notice::kNo);
+  EXPECT_EQ(notice_of({missed, met}, {missed, met}), Notice::kNotJudged);
+  EXPECT_EQ(notice_of({missed, missed}, {missed, missed}), Notice::kNotJudged);
 }
 
 // Returns a validation of six points: a good one, an unsteady one, a miss, a long one, one that was
@@ -181,7 +205,7 @@ Validation made_up_validation() {
   training.point.model = "mlp";
   training.point.world = {.megabits = 100, .hosts = 2, .ranks_per_host = 1};
   validation.criteria = criteria_of(validation.points);
-  validation.notices_half_latency = true;
+  validation.of_half_latency = Notice::kYes;
   return validation;
 }
 
@@ -194,8 +218,10 @@ TEST(ValidationReport, HasTheCriteria) {
                               "98 % | met |\n"));
   EXPECT_THAT(page, HasSubstr("| all others | 2 | 40 % | 100.0 % | 80 % | met |\n"));
   EXPECT_THAT(page, HasSubstr("half of each latency | | | | a criterion is missed | met |\n"));
-  validation.notices_half_latency = false;
+  validation.of_half_latency = Notice::kNo;
   EXPECT_THAT(to_markdown(validation), HasSubstr("a criterion is missed | **missed** |\n"));
+  validation.of_half_latency = Notice::kNotJudged;
+  EXPECT_THAT(to_markdown(validation), HasSubstr("a criterion is missed | not judged |\n"));
 }
 
 TEST(ValidationReport, NamesMisses) {

@@ -21,8 +21,10 @@
 namespace rota::checkpoint {
 namespace {
 
+using ::testing::ElementsAre;
 using testing::error_of;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::TemporaryFolder;
 
 constexpr std::chrono::milliseconds kNoPatience{0};
@@ -101,7 +103,7 @@ TEST_F(EvaluationFiles, KeepEachNumber) {
 TEST_F(EvaluationFiles, AreKnownAfterARestart) {
   {
     EvaluationsFile file(folder(), kNoPatience);
-    EXPECT_EQ(file.last_step(kEvaluatedRun), std::nullopt);
+    EXPECT_THAT(file.of_run(kEvaluatedRun), IsEmpty());
     file.add(evaluation(100), {});
     file.add(evaluation(300), {});
     file.add(evaluation(200), {});
@@ -113,8 +115,9 @@ TEST_F(EvaluationFiles, AreKnownAfterARestart) {
     EXPECT_TRUE(file.has(kEvaluatedRun, 2, 100));
     EXPECT_FALSE(file.has(kEvaluatedRun, 1, 100)) << "another start";
     EXPECT_FALSE(file.has(kOtherEvaluatedRun, 2, 100));
-    EXPECT_EQ(file.last_step(kEvaluatedRun), 300U);
-    EXPECT_EQ(file.last_step(kOtherEvaluatedRun), std::nullopt);
+    EXPECT_THAT(file.of_run(kEvaluatedRun),
+                ElementsAre(evaluation(100), evaluation(300), evaluation(200)));
+    EXPECT_THAT(file.of_run(kOtherEvaluatedRun), IsEmpty());
     file.add(evaluation(400), {});
   }
   EXPECT_EQ(text_at(path()), encode(evaluation(100), {}) + encode(evaluation(300), {}) +

@@ -1,24 +1,18 @@
-// A Trainer whose curves a test watches, the curves as TensorBoard shows them, and hooks that keep
-// scores and interrupt.
+// A Trainer whose curves a test watches, and hooks that keep scores and interrupt.
 #pragma once
 #include <rota/summaries_hook.h>
 
 #include <cstdint>
-#include <filesystem>
-#include <set>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <rota/trainer.h>
 
-#include "exports/read_events.h"
+#include "exports/shown_curve.h"
 #include "training/thread_ranks.h"
 
 namespace rota::testing {
-
-using Curve = std::vector<std::pair<std::int64_t, float>>;
 
 inline const Dataset kWatched = small_dataset(60);  // 3 steps per epoch with batches of 20.
 inline const Dataset kWatchedValidation = small_dataset(25);
@@ -52,30 +46,6 @@ class Watching {
   Communicator alone_{CommunicatorOptions{}};
   Trainer<float> trainer_;
 };
-
-// Returns the points with this tag that TensorBoard shows: it drops points of a file if a later
-// file starts at their step or before.
-inline Curve curve(const std::filesystem::path& folder, const std::string& tag) {
-  std::set<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) files.insert(entry.path());
-  Curve points;
-  for (const auto& file : files) {
-    for (const ReadEvent& event : read_events(file)) {
-      if (event.is_start) {
-        std::erase_if(points, [&](const auto& point) { return point.first >= event.step; });
-      } else if (event.tag == tag) {
-        points.emplace_back(event.step, event.scalar);
-      }
-    }
-  }
-  return points;
-}
-
-inline std::vector<std::int64_t> steps_of(const Curve& curve) {
-  std::vector<std::int64_t> steps;
-  for (const auto& [step, value] : curve) steps.push_back(step);
-  return steps;
-}
 
 class ScoreRecorder : public TrainingHook {
  public:

@@ -1,6 +1,7 @@
-// benchmarks/scale/validate.sh as `./dev bench scale` runs it, with the fewest points: it measures
-// them on hosts, and says without root what is left out. No test judges the times, so it does not
-// matter whether the predictions are good enough.
+// The scripts of benchmarks/scale as `./dev bench scale` runs them, with the fewest points:
+// validate.sh measures them on hosts, and run.sh makes a whole page. Without root, both say what is
+// left out. No test judges the times, so it does not matter whether the predictions are good
+// enough.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,23 +27,33 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class ValidationHosts : public ::testing::Test {
+class ScaleScript : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = ::testing::TempDir() + "validation_" + std::to_string(::getpid());
+    folder_ = ::testing::TempDir() + "scale_script_" + std::to_string(::getpid());
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // Runs the script. `words` come before its path. If the script takes too long, SIGTERM ends it,
-  // so it removes its hosts.
-  Result validate(const std::vector<std::string>& words) const {
+  // Makes script() run as somebody else than root: in a user namespace of its own, root is nobody.
+  // Returns what is missing for that, or nothing.
+  std::optional<std::string> leave_root() {
+    if (::geteuid() != 0) return std::nullopt;
+    words_ = {"/usr/bin/unshare", "--user"};
+    const Result tried = run({.arguments = {words_[0], words_[1], "true"}});
+    if (tried.exit_code == 0) return std::nullopt;
+    return "no user namespaces here: " + tried.err;
+  }
+
+  // Runs a script, whose first arguments are the folders of the programs and of its files. If the
+  // script takes too long, SIGTERM ends it, so it removes its hosts.
+  Result script(const std::string& name, const std::vector<std::string>& arguments) const {
     std::vector<std::string> all = {"/usr/bin/timeout", "240"};
-    all.insert(all.end(), words.begin(), words.end());
-    all.insert(all.end(),
-               {source_path("benchmarks/scale/validate.sh"), bin_path(), folder_, "few"});
-    Process script({.arguments = std::move(all)});
-    return script.wait(std::chrono::seconds(270));
+    all.insert(all.end(), words_.begin(), words_.end());
+    all.insert(all.end(), {source_path("benchmarks/scale/" + name), bin_path(), folder_});
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    Process process({.arguments = std::move(all)});
+    return process.wait(std::chrono::seconds(270));
   }
 
   std::string text_of(const std::string& name) const {
@@ -51,17 +63,15 @@ class ValidationHosts : public ::testing::Test {
 
  private:
   std::string folder_;
+  std::vector<std::string> words_;  // They come before the path of a script.
 };
 
-// Method: in a user namespace of its own, root is nobody.
+using ValidationHosts = ScaleScript;
+using ScalePage = ScaleScript;
+
 TEST_F(ValidationHosts, AreLeftOutByNameWithoutRoot) {
-  std::vector<std::string> words;
-  if (::geteuid() == 0) {
-    words = {"/usr/bin/unshare", "--user"};
-    const Result tried = run({.arguments = {words[0], words[1], "true"}});
-    if (tried.exit_code != 0) GTEST_SKIP() << "no user namespaces here: " << tried.err;
-  }
-  const Result result = validate(words);
+  if (const auto missing = leave_root()) GTEST_SKIP() << *missing;
+  const Result result = script("validate.sh", {"few"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("The validation of predictions is left out: only root can make "
                                     "the network namespaces"));
@@ -80,7 +90,7 @@ TEST_F(ValidationHosts, MeasureEachPoint) {
   if (named.exit_code != 0) {
     GTEST_SKIP() << "no network namespaces with veth and bridge here: " << named.err;
   }
-  const Result result = validate({});
+  const Result result = script("validate.sh", {"few"});
   ASSERT_THAT(result.exit_code, AnyOf(0, 1)) << result.err;
   const std::string page = text_of("validation.md");
   EXPECT_EQ(page, result.out) << result.err;
@@ -93,6 +103,46 @@ TEST_F(ValidationHosts, MeasureEachPoint) {
   EXPECT_THAT(page, Not(HasSubstr("left out")));
   // Six plans at two sizes, and a training, in two worlds.
   EXPECT_EQ(std::ranges::count(text_of("validation.jsonl"), '\n'), 2 * (6 * 2 + 1)) << page;
+}
+
+// An error in the last part of the script would otherwise show after hours. Peers need not be
+// there, nor succeed.
+TEST_F(ScalePage, HasItsPartsWithoutRoot) {
+#if defined(ROTA_IS_SANITIZED)
+  GTEST_SKIP() << "takes minutes, and the tests of its parts show the same";
+#endif
+  if (const auto missing = leave_root()) GTEST_SKIP() << *missing;
+  const Result result = script("run.sh", {"a test", "1", "few"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string page = text_of("scaling.md");
+  EXPECT_EQ(page, result.out) << result.err;
+  // In this order. The lines of a paragraph end anywhere.
+  std::string line = page;
+  std::ranges::replace(line, '\n', ' ');
+  std::size_t at = 0;
+  for (const char* part :
+       {"# scaling  Measured by `a test` on ", "The steps are those of the example's models",
+        "Hosts, and the time until ranks on them have joined, are left out: only root can make the "
+        "network namespaces",
+        "To predict a training step of ResNet-101 by a ring on 512 hosts, ",
+        "a prediction for 512 hosts takes ", "![](scaling.svg)",
+        "**lenet, weak scaling, one host: measured**",
+        "**lenet, trained, weak scaling, one host: measured**",
+        "The validation of predictions is left out: only root can make",
+        "## Larger worlds: predicted, not measured", "### How many workers are worth it?"}) {
+    const std::size_t found = line.find(part, at);
+    ASSERT_NE(found, std::string::npos) << part << "\nis not behind the part before it:\n" << page;
+    at = found;
+  }
+  EXPECT_THAT(line, Not(HasSubstr("Hosts are network namespaces")));
+  EXPECT_THAT(line, Not(HasSubstr("rota failed on")));
+  EXPECT_THAT(text_of("scaling.svg"), HasSubstr("</svg>"));
+}
+
+TEST_F(ScalePage, NeedsAKindOfPointsThatThereIs) {
+  const Result result = script("run.sh", {"a test", "1", "many"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("usage: run.sh BIN OUT COMMAND [ROUNDS [whole | few]]"));
 }
 
 }  // namespace

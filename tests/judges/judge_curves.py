@@ -1,8 +1,10 @@
 # Trains with mnist, kills the job twice, and resumes it each time. TensorBoard must show the curves
-# of a run that nobody touched, with each of its two loaders.
+# of a run that nobody touched, with each of its two loaders. An evaluator has scored the last
+# checkpoint when another one scores the older ones: TensorBoard must show one curve.
 # Usage: judge_curves.py ROTARUN MNIST DATA FOLDER
 import gzip
 import json
+import math
 import pathlib
 import shutil
 import struct
@@ -31,9 +33,13 @@ def write_few_images():
     return few
 
 
+def mnist(few, name, *more):
+    return [MNIST, "--data", few, "--json", "--model", "seed", "--batch-size", "20", "--logdir",
+            FOLDER / "logs" / name, *more]
+
+
 def command(few, name, *more):
-    return [ROTARUN, "-np", "2", MNIST, "--data", few, "--json", "--model", "seed", "--epochs",
-            str(STEPS // EPOCH), "--batch-size", "20", "--logdir", FOLDER / "logs" / name, *more]
+    return [ROTARUN, "-np", "2", *mnist(few, name, "--epochs", str(STEPS // EPOCH), *more)]
 
 
 def run_and_kill(arguments, step):
@@ -60,11 +66,38 @@ def train(few):
     assert '"restored"' in out and '"done"' in out, out
 
 
+def evaluations():
+    return (FOLDER / "run" / "evaluations.jsonl").read_text().splitlines(keepends=True)
+
+
+def evaluate(few):
+    """A second evaluator scores the older checkpoints, as it does after SIGTERM and a restart."""
+    job = mnist(few, "killed", "--checkpoint-dir", FOLDER / "run", "--evaluate")
+    subprocess.run(job, check=True, stdout=subprocess.DEVNULL)
+    lines = evaluations()
+    assert len(lines) > 2 and json.loads(lines[-1])["step"] == STEPS, lines
+    (FOLDER / "run" / "evaluations.jsonl").write_text(lines[-1])
+    subprocess.run(job, check=True, stdout=subprocess.DEVNULL)
+    again = evaluations()
+    steps = [json.loads(line)["step"] for line in again]
+    assert steps == [json.loads(line)["step"] for line in lines[-1:] + lines[:-1]], (lines, again)
+
+
 def is_read(board):
     tags = board.ask_json("scalars/tags")
-    return all("cost" in tags.get(f"{run}/{part}", {}) and
-               board.scalars(f"{run}/{part}", "cost")[-1:][0][0] == STEPS
-               for run in ("whole", "killed") for part in ("train", "test"))
+    return "cost" in tags.get("killed/evaluator", {}) and all(
+        "cost" in tags.get(f"{run}/{part}", {}) and
+        board.scalars(f"{run}/{part}", "cost")[-1:][0][0] == STEPS
+        for run in ("whole", "killed") for part in ("train", "test"))
+
+
+def judge_evaluator(board):
+    means = {each["step"]: each["means"] for each in map(json.loads, evaluations())}
+    for tag in ("cost", "accuracy"):
+        curve = board.scalars("killed/evaluator", tag)
+        assert [step for step, _ in curve] == sorted(means), (tag, curve)
+        for step, value in curve:
+            assert math.isclose(value, means[step][tag], rel_tol=1e-6), (tag, step, value)
 
 
 def judge(fast):
@@ -89,6 +122,7 @@ def judge(fast):
         seconds = board.scalars("killed/train", "checkpoint/seconds")
         steps = [step for step, _ in seconds]
         assert len(steps) > 10 and steps == sorted(set(steps)), steps
+        judge_evaluator(board)
         norms = [step for step, _ in board.scalars("killed/train", "gradient_norm")]
         assert norms == list(range(100, STEPS + 1, 100)), norms
         graph = board.ask("graphs/graph", run="killed/train").decode()
@@ -101,6 +135,8 @@ def judge(fast):
 
 
 shutil.rmtree(FOLDER, ignore_errors=True)
-train(write_few_images())
+few_images = write_few_images()
+train(few_images)
+evaluate(few_images)
 judge("true")
 judge("false")

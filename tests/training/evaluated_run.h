@@ -67,7 +67,8 @@ class EvaluatedRun : public ::testing::Test {
   }
 
   EvaluatorOptions options() const {
-    return {.folder = run(), .batch_size = 10, .interval = std::chrono::milliseconds(5)};
+    return {
+        .folder = run(), .logs = logs_, .batch_size = 10, .interval = std::chrono::milliseconds(5)};
   }
   Evaluator<float> make() const { return {evaluated_model(), kEvaluated, options()}; }
 
@@ -111,7 +112,8 @@ class EvaluatedRun : public ::testing::Test {
   }
 
   TemporaryFolder folder_;
-  Score by_rank_;  // Of the last weights.
+  std::filesystem::path logs_;  // Of the evaluators. Empty: no curves.
+  Score by_rank_;               // Of the last weights.
   std::vector<CheckpointScore> scores_;
 };
 

@@ -21,7 +21,7 @@
 
 #include <rota/end_signal.h>
 
-#include "exports/read_events.h"
+#include "exports/shown_curve.h"
 #include "testing/error_of.h"
 #include "training/evaluated_run.h"
 
@@ -36,7 +36,22 @@ using testing::kEvaluated;
 using testing::kTrained;
 using testing::Steps;
 
-class EvaluatorTest : public testing::EvaluatedRun {};
+class EvaluatorTest : public testing::EvaluatedRun {
+ protected:
+  // Each loader of TensorBoard shows each checkpoint of train(2) once, with its latest score.
+  void expect_one_curve() const {
+    const fs::path folder = logs_ / "evaluator";
+    const testing::Curve costs = testing::curve(folder, "cost");
+    EXPECT_THAT(testing::steps_of(costs), ElementsAre(3, 6, 9, 12));
+    EXPECT_EQ(testing::curve_of_fast_loader(folder, "cost"), costs);
+    for (const CheckpointScore& score : scores_) {
+      const auto found = std::ranges::find(costs, static_cast<std::int64_t>(score.step),
+                                           [](const auto& point) { return point.first; });
+      ASSERT_NE(found, costs.end()) << "step " << score.step;
+      EXPECT_NEAR(found->second, score.score.loss / 25, 1e-5) << "25 samples";
+    }
+  }
+};
 
 TEST_F(EvaluatorTest, ScoresEachCheckpointOnce) {
   train(2);
@@ -124,12 +139,14 @@ TEST_F(EvaluatorTest, ScoresTheOthersAfterTheNewestWhenTheRanksHaveEnded) {
   const fs::path end = run() / "ended.json";
   const fs::path hidden = run() / "hidden";
   fs::rename(end, hidden);
+  logs_ = folder_.path() / "logs";
   ::setenv("ROTA_ROLE", "evaluator", 1);
   const EvaluatorReport report = evaluate_with_sigterm([&] { fs::rename(hidden, end); });
   ::unsetenv("ROTA_ROLE");
   EXPECT_THAT(evaluated(), ElementsAre(12, 3, 6, 9));
   EXPECT_EQ(report.left, 0U);
   EXPECT_TRUE(report.has_ended);
+  expect_one_curve();
 }
 
 // Somebody asked rotarun to end the job, so there may be little time.
@@ -237,45 +254,64 @@ TEST_F(EvaluatorTest, TrustsAnEndThatIsNewerThanItsProcess) {
 // An evaluator that was killed between the point and the line writes the point again.
 TEST_F(EvaluatorTest, WritesOneCurveAfterRestarts) {
   train(1);
-  EvaluatorOptions with_logs = options();
-  with_logs.logs = folder_.path() / "logs";
-  const auto run_once = [&] {
-    Evaluator<float> evaluator(evaluated_model(), kEvaluated, with_logs);
-    evaluator.run();
-  };
-  run_once();
+  logs_ = folder_.path() / "logs";
+  evaluate();
   const std::string all =
       (std::ostringstream() << std::ifstream(run() / "evaluations.jsonl").rdbuf()).str();
   std::ofstream(run() / "evaluations.jsonl") << all.substr(0, all.find('\n') + 1);
   train(2);
-  run_once();
-  std::set<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(with_logs.logs / "evaluator")) {
-    files.insert(entry.path());
-  }
-  std::vector<std::int64_t> points;
+  evaluate();
+  expect_one_curve();
   std::set<std::string> tags;
-  for (const fs::path& file : files) {
-    for (const testing::ReadEvent& event : testing::read_events(file)) {
-      if (event.is_start) std::erase_if(points, [&](auto step) { return step >= event.step; });
-      if (!event.tag.empty()) tags.insert(event.tag);
-      if (event.tag == "cost") points.push_back(event.step);
-    }
+  for (const testing::ReadEvent& event : testing::events_in(logs_ / "evaluator")) {
+    if (!event.tag.empty()) tags.insert(event.tag);
   }
-  EXPECT_THAT(points, ElementsAre(3, 6, 9, 12));
   EXPECT_THAT(tags, ElementsAre("accuracy", "cost"));
+}
+
+// SIGTERM has left the older checkpoints to the next evaluator.
+TEST_F(EvaluatorTest, WritesOneCurveIfTheNewestWasScoredBeforeARestart) {
+  train(2);
+  logs_ = folder_.path() / "logs";
+  {
+    const EndSignal signal;
+    ::kill(::getpid(), SIGTERM);
+    ASSERT_TRUE(signal.wait_for(std::chrono::seconds(20)));
+    evaluate();
+  }
+  EXPECT_THAT(evaluated(), ElementsAre(12));
+  evaluate();
+  EXPECT_THAT(evaluated(), ElementsAre(3, 6, 9));
+  expect_one_curve();
+}
+
+// The run goes on from step 6 when step 12 has its score.
+TEST_F(EvaluatorTest, WritesOneCurveOfARunThatGoesBack) {
+  train(2);
+  logs_ = folder_.path() / "logs";
+  Evaluator<float> evaluator(evaluated_model(), kEvaluated, options());
+  evaluator.run([&](const CheckpointScore& score) {
+    scores_.push_back(score);
+    if (scores_.size() != 4) return;
+    for (const char* step : {"9", "12"}) {
+      fs::rename(checkpoint(step), checkpoint(step).string() + ".set-aside-1");
+    }
+    train(2);
+  });
+  EXPECT_THAT(evaluated(), ElementsAre(3, 6, 9, 12, 9, 12));
+  EXPECT_EQ(scores_.back().start, 2U);
+  expect_one_curve();
 }
 
 // An evaluator that ended with an error would end the training. Method: a file has the name of the
 // folder of curves, until the second checkpoint has its score.
 TEST_F(EvaluatorTest, GoesOnWithoutAFolderForCurves) {
   train(2);
-  EvaluatorOptions with_logs = options();
-  with_logs.logs = folder_.write("logs", {1});
-  Evaluator<float> evaluator(evaluated_model(), kEvaluated, with_logs);
+  logs_ = folder_.write("logs", {1});
+  Evaluator<float> evaluator(evaluated_model(), kEvaluated, options());
   ::testing::internal::CaptureStderr();
   const EvaluatorReport report = evaluator.run([&](const CheckpointScore& score) {
-    if (score.step == 6) fs::remove(with_logs.logs);
+    if (score.step == 6) fs::remove(logs_);
   });
   const std::string reported = ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(report.evaluated, 4U);
@@ -284,14 +320,8 @@ TEST_F(EvaluatorTest, GoesOnWithoutAFolderForCurves) {
   const auto first = reported.find("rota: warning: the evaluator goes on without curves: ");
   ASSERT_NE(first, std::string::npos) << reported;
   EXPECT_EQ(reported.find("warning", reported.find('\n')), std::string::npos) << reported;
-  EXPECT_THAT(reported, HasSubstr(with_logs.logs.string()));
-  std::vector<std::int64_t> points;
-  for (const auto& entry : fs::directory_iterator(with_logs.logs / "evaluator")) {
-    for (const testing::ReadEvent& event : testing::read_events(entry.path())) {
-      if (event.tag == "cost") points.push_back(event.step);
-    }
-  }
-  EXPECT_THAT(points, ElementsAre(9, 12));
+  EXPECT_THAT(reported, HasSubstr(logs_.string()));
+  EXPECT_THAT(testing::steps_of(testing::curve(logs_ / "evaluator", "cost")), ElementsAre(9, 12));
 }
 
 TEST_F(EvaluatorTest, PassesOverALineThatIsDamaged) {

@@ -1,0 +1,85 @@
+// Writes points so that both loaders of TensorBoard show one curve. The loader in Python drops
+// points only at the start of a file. The fast loader knows no starts: a point drops all points
+// whose step is not smaller. So each file has ascending steps. If a point does not come behind all
+// others, a new file starts there, and has the later points again.
+#include "training/evaluator_curves.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <iterator>
+#include <utility>
+
+#include <rota/error.h>
+
+namespace rota::training {
+namespace {
+
+constexpr std::chrono::seconds kSummaryWait{10};
+
+}  // namespace
+
+std::vector<SavedEvaluation> curve_of(std::vector<SavedEvaluation> evaluations) {
+  std::ranges::sort(evaluations, {},
+                    [](const SavedEvaluation& each) { return std::pair(each.start, each.step); });
+  std::vector<SavedEvaluation> curve;
+  for (SavedEvaluation& each : evaluations) {
+    while (!curve.empty() && curve.back().step >= each.step) curve.pop_back();
+    curve.push_back(std::move(each));
+  }
+  return curve;
+}
+
+EvaluatorCurves::EvaluatorCurves(const std::filesystem::path& logs, std::vector<std::string> names)
+    : folder_(logs.empty() ? logs : logs / "evaluator"), names_(std::move(names)) {}
+
+checkpoint::Means EvaluatorCurves::means_of(const SavedEvaluation& evaluation) const {
+  checkpoint::Means means;
+  for (std::size_t i = 0; i < std::min(names_.size(), evaluation.sums.size()); ++i) {
+    means[names_[i]] = evaluation.sums[i] / static_cast<double>(evaluation.samples);
+  }
+  return means;
+}
+
+void EvaluatorCurves::write(const SavedEvaluation& evaluation,
+                            std::vector<SavedEvaluation> others) {
+  if (folder_.empty()) return;
+  others.push_back(evaluation);
+  const std::vector<SavedEvaluation> curve = curve_of(std::move(others));
+  const auto first = std::ranges::find_if(curve, [&](const SavedEvaluation& each) {
+    return each.start == evaluation.start && each.step == evaluation.step;
+  });
+  if (first == curve.end()) return;  // A later start of the run has gone back behind this point.
+  const bool continues = writer_ && run_ == evaluation.run && evaluation.step > last_step_;
+  // A file starts right behind the point before. So it also drops points of an evaluator that was
+  // killed before it wrote their lines. A new run drops all points of the run before.
+  const std::uint64_t first_step = first == curve.begin() ? 0 : std::prev(first)->step + 1;
+  if (!continues && !open(first_step)) return;
+  for (auto each = first; each != curve.end(); ++each) {
+    for (const auto& [name, mean] : means_of(*each)) {
+      writer_->scalar(name, mean, static_cast<std::int64_t>(each->step));
+    }
+  }
+  run_ = evaluation.run;
+  last_step_ = curve.back().step;
+  writer_->flush_within(kSummaryWait);
+}
+
+// Makes a writer, whose file begins at this step. Returns false if that fails.
+bool EvaluatorCurves::open(std::uint64_t first_step) {
+  SummaryOptions options;
+  options.first_step = static_cast<std::int64_t>(first_step);
+  if (is_warned_) options.other_writer_wait = {};  // One wait is enough.
+  try {
+    writer_.emplace(folder_, options);
+  } catch (const Error& error) {
+    if (!std::exchange(is_warned_, true)) {
+      std::fprintf(stderr, "rota: warning: the evaluator goes on without curves: %s\n",
+                   error.what());
+    }
+    return false;
+  }
+  return true;
+}
+
+}  // namespace rota::training
