@@ -53,7 +53,9 @@ TEST(Agreement, NamesTheFactThatARankLacks) {
 }
 
 TEST(Agreement, ShowsTheNamesAloneOfFactsThatAreNoted) {
-  EXPECT_EQ(difference({1, {{"shuffle", ""}}}, {0, {{"plan", ""}}}).value_or("none"),
+  const Facts theirs = {{"shuffle", ""}};
+  const Facts ours = {{"plan", ""}};
+  EXPECT_EQ(difference({1, theirs}, {0, ours}).value_or("none"),
             "rank 1 has shuffle, but rank 0 has plan");
 }
 
