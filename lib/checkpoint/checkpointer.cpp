@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <rota/error.h>
+#include <rota/own_threads.h>
 
 #include "base/time.h"
 #include "checkpoint/choose.h"
@@ -106,7 +107,7 @@ class Checkpointer::Impl {
         folder_(options.folder.string()),
         claim_(communicator_, writers_, folder_, options.owner_wait_or_default()),
         saver_(communicator_, writers_, folder_, options.keep, claim_.owner()) {
-    if (options.asynchronous) thread_.emplace();
+    if (options.asynchronous && allows_own_threads(communicator_)) thread_.emplace();
   }
 
   const os::Origin& origin() const noexcept { return origin_; }
@@ -128,6 +129,7 @@ class Checkpointer::Impl {
     Restored restored;
     restored.note = choice.note;
     add_note(restored, lost);
+    add_note(restored, why_no_thread());
     if (has_own && !options_.from.empty()) {
       add_note(restored, "the folder has checkpoints of its own, so " + options_.from.string() +
                              " is not used");
@@ -246,6 +248,13 @@ class Checkpointer::Impl {
   void mark_best(std::uint64_t step) noexcept { best_ = step; }
 
  private:
+  // Returns why training waits for saves although it need not, or an empty text.
+  std::string why_no_thread() const {
+    if (!options_.asynchronous || thread_) return {};
+    return "training waits until each checkpoint is written, since no thread of rota may call this "
+           "MPI: initialise MPI with MPI_THREAD_MULTIPLE, or set asynchronous to false";
+  }
+
   void refuse_checkpoints_if_asked() const {
     if (options_.resume != Resume::kNever || !claim_.had_checkpoints()) return;
     throw Error(ErrorCode::kInvalidArgument, "the folder " + folder_.path() +

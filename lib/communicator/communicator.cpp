@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <rota/own_threads.h>
+
 #include "collectives/plan.h"
 #include "communicator/create_group.h"
 #include "communicator/impl.h"
@@ -365,5 +367,9 @@ std::uint64_t Communicator::staged_bytes() const noexcept {
 }
 
 void Communicator::abort(std::string_view reason) noexcept { impl_->abort(reason); }
+
+bool allows_own_threads(const Communicator& communicator) {
+  return !CommunicatorImpl::of(communicator)->only_callers_drive();
+}
 
 }  // namespace rota

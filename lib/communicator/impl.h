@@ -78,6 +78,11 @@ class Communicator::Impl final : public Request::Source,
   void abort(std::string_view reason) noexcept;
   void close() noexcept;
 
+  // Returns whether data moves only in calls of the program, and never behind its back.
+  bool only_callers_drive() const noexcept {
+    return wait_traits_.callers_only || !one_thread_.empty();
+  }
+
   // For AgreedSteps: returns the number of steps that were begun with this communicator.
   std::uint64_t& step_count() noexcept { return step_count_; }
 
@@ -135,11 +140,6 @@ class Communicator::Impl final : public Request::Source,
     if (!one_thread_.empty()) require_maker();
   }
   void require_maker() const;
-
-  // Returns whether data moves only in calls of the program, and never behind its back.
-  bool only_callers_drive() const noexcept {
-    return wait_traits_.callers_only || !one_thread_.empty();
-  }
 
   Group group_;
   Settings settings_;

@@ -75,6 +75,23 @@ std::vector<Digest> gather_digests(Communicator& communicator, const Digest& min
   return digests;
 }
 
+bool has_fact(const Facts& facts, const std::string& name) {
+  return std::ranges::find(facts, name, &Facts::value_type::first) != facts.end();
+}
+
+// Returns what `side` has at `fact`, in words. The rank `other` has the fact `others` at this
+// place. If `side` lacks `others`, `fact` may be a later fact that both ranks have: then `side` is
+// said to lack `others`. A noted fact has an empty text.
+std::string words_for(const RankFacts& side, Facts::const_iterator fact, const RankFacts& other,
+                      Facts::const_iterator others) {
+  const std::string begin = "rank " + std::to_string(side.rank) + " has ";
+  if (fact == side.facts.end()) return begin + "nothing more";
+  const bool lacks = others != other.facts.end() && !has_fact(side.facts, others->first) &&
+                     has_fact(other.facts, fact->first);
+  if (lacks) return begin + "no " + others->first;
+  return begin + fact->first + (fact->second.empty() ? "" : " " + fact->second);
+}
+
 }  // namespace
 
 Facts facts_of(std::span<const ParameterInfo> parameters) {
@@ -97,11 +114,7 @@ std::optional<std::string> difference(const RankFacts& theirs, const RankFacts& 
   if (theirs.facts == ours.facts) return std::nullopt;
   const auto [left, right] =
       std::mismatch(theirs.facts.begin(), theirs.facts.end(), ours.facts.begin(), ours.facts.end());
-  const auto text = [](const RankFacts& side, Facts::const_iterator fact) {
-    return "rank " + std::to_string(side.rank) + " has " +
-           (fact == side.facts.end() ? "nothing more" : fact->first + " " + fact->second);
-  };
-  return text(theirs, left) + ", but " + text(ours, right);
+  return words_for(theirs, left, ours, right) + ", but " + words_for(ours, right, theirs, left);
 }
 
 void check_agreement(Communicator& communicator, const Facts& facts) {

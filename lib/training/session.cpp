@@ -79,9 +79,8 @@ class Session::Impl final : public StepGuard {
 
   bool begin_step() {
     require(has_restored_, "restore() comes before the first step");
-    if (has_to_stop_) return false;
     telling_of_failure([&] {
-      is_interrupted_ = !steps_->begin();
+      is_interrupted_ = has_to_stop_ || !steps_->begin();
       if (is_interrupted_ || !checkpointer_) return;
       checkpointer_->go_on();
       if (!has_guard_) checkpointer_->before_send(kAllBuckets);
@@ -221,7 +220,7 @@ class Session::Impl final : public StepGuard {
   bool has_failed_ = false;
   bool has_guard_ = false;  // Steps announce what they send.
   bool has_to_stop_ = false;
-  bool is_interrupted_ = false;   // rotarun has asked the ranks to end.
+  bool is_interrupted_ = false;   // The loop wanted a further step, and the ranks had to stop.
   bool saves_meanwhile_ = false;  // A save has begun since the last before_update().
   bool may_change_ = true;        // The values of track() may have changed in this step.
   bool wants_to_stop_ = false;

@@ -1,9 +1,11 @@
-// A rank of a job that saves checkpoints. One rank of the job is killed in a call to the file
-// system. Usage: checkpoint_crash_ranks FOLDER MODE RANK CALL [HOSTS], with one of these modes:
+// A rank of a job that saves checkpoints. One rank of the job is killed, or hangs, in a call to the
+// file system. Usage: checkpoint_crash_ranks FOLDER MODE RANK CALL [HOSTS], with one of these
+// modes:
 //   save     restores, and saves two checkpoints; RANK is killed before call CALL of the second.
 //   first    restores, and saves a checkpoint; RANK is killed before call CALL of this checkpoint.
 //   restore  RANK is killed before call CALL of its start, in which it restores.
 //   hold     saves a checkpoint, and goes on until FOLDER.end is there.
+//   hang     as save, but call CALL of RANK never ends.
 // CALL counts only calls for FOLDER, from 1 on. Each rank says which step it has restored. HOSTS
 // has a letter for each rank: the host that keeps a copy for it, such as "aab". Without HOSTS, all
 // ranks share FOLDER.
@@ -44,8 +46,10 @@ struct Arguments {
   std::string hosts;
 };
 
-void be_killed_at(const Arguments& arguments) {
-  const auto before = [left = arguments.call](const FileCall&) mutable {
+void fail_at_call(const Arguments& arguments) {
+  const bool hangs = arguments.mode == "hang";
+  const auto before = [left = arguments.call, hangs](const FileCall&) mutable {
+    while (left == 1 && hangs) ::pause();
     if (left == 1) ::kill(::getpid(), SIGKILL);
     if (left > 0) --left;
   };
@@ -79,8 +83,10 @@ void train(Communicator& communicator, const Arguments& arguments) {
   options.storage = placed.storage();
   options.keep = 1;
   options.owner_wait = std::chrono::seconds(2);
+  // Rank 0 waits so long for the rank that hangs, which must end earlier, even on a busy machine.
+  if (arguments.mode == "hang") options.save_timeout = std::chrono::seconds(15);
   const bool is_victim = rank == arguments.rank;
-  if (is_victim && arguments.mode == "restore") be_killed_at(arguments);
+  if (is_victim && arguments.mode == "restore") fail_at_call(arguments);
   ToyRun run;
   Checkpointer checkpointer(communicator, options, run.visitor());
   const rota::Restored restored = checkpointer.restore();
@@ -92,7 +98,7 @@ void train(Communicator& communicator, const Arguments& arguments) {
   communicator.barrier();
   if (arguments.mode == "restore") return;
 
-  if (is_victim && arguments.mode == "first") be_killed_at(arguments);
+  if (is_victim && arguments.mode == "first") fail_at_call(arguments);
   save(checkpointer, run, restored.step + 1, rank);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   if (arguments.mode == "first") return;
@@ -100,7 +106,7 @@ void train(Communicator& communicator, const Arguments& arguments) {
     if (std::chrono::steady_clock::now() > end) throw std::runtime_error("held for 60 s");
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  if (is_victim) be_killed_at(arguments);
+  if (is_victim) fail_at_call(arguments);
   save(checkpointer, run, restored.step + 2, rank);
 }
 

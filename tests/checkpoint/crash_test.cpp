@@ -1,6 +1,7 @@
 // If a job is killed in a save or in a restore, it leaves the old checkpoint or the new one, whole,
-// and the next job goes on from that checkpoint. If two jobs start on one folder, only one of them
-// trains. Method: real ranks, of which one is killed at each call to the file system in turn.
+// and the next job goes on from that checkpoint. If a write hangs, the job ends. If two jobs start
+// on one folder, only one of them trains. Method: real ranks, of which one is killed at each call
+// to the file system in turn.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -187,6 +188,22 @@ TEST_P(Crash, InARestoreChangesNoCheckpoint) {
   }
   EXPECT_GT(call, 3U);
   EXPECT_THAT(hidden_in(placed_), ::testing::IsEmpty());
+}
+
+// Method: rank 1 never comes back from the first call of its second save, as if the server of a
+// network file system were gone. Rank 0 waits for what rank 1 writes.
+TEST(AHangingWrite, OfOneRankEndsTheRunAndLeavesTheOldCheckpoint) {
+  const testing::TemporaryFolder temporary(kInMemory);
+  const fs::path folder = temporary.path() / "run";
+  const Result result = testing::run(job(2, folder, "hang", 1, 1));
+  EXPECT_TRUE(result.was_in_time);
+  EXPECT_EQ(result.exit_code, 73) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the save of step 2 has not ended after "));
+  EXPECT_THAT(result.err, HasSubstr("a write of rank 1 to " + folder.string() + " hangs"));
+  EXPECT_FALSE(fs::exists(folder / "000000000002"));
+  const Result next = testing::run(job(2, folder, "restore"));
+  EXPECT_EQ(next.exit_code, 0) << next.err;
+  EXPECT_EQ(restored_by(next, 2), 1U);
 }
 
 // Returns the process that ends first.

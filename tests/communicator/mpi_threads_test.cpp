@@ -1,4 +1,4 @@
-// Which threads call an MPI that allows one thread at a time: MPI_THREAD_SERIALIZED.
+// Which threads call an MPI that does not allow several threads at a time.
 // Method: a fake MPI between threads. Its table of functions counts the calls.
 #include <gtest/gtest.h>
 
@@ -7,18 +7,24 @@
 #include <barrier>
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <rota/checkpoint.h>
 #include <rota/communicator.h>
 #include <rota/mpi_calls.h>
+#include <rota/own_threads.h>
 
+#include "checkpoint/toy_run.h"
+#include "testing/error_of.h"
 #include "testing/every_collective.h"
 #include "testing/fake_mpi.h"
 #include "testing/mpi_world.h"
 #include "testing/on_every_rank.h"
+#include "training/temporary_folder.h"
 
 namespace rota {
 namespace {
@@ -121,6 +127,47 @@ TEST_F(MpiThreadsTest, MovesNothingBetweenCallsOfASerializedMpi) {
     finish_on_another_thread(group, all);
   });
   EXPECT_EQ(calls_of_others, 0);
+}
+
+// Saves a checkpoint with two ranks. Returns what rank 0 has noted.
+std::string note_of_save(ThreadLevel level) {
+  testing::set_fake_mpi({.level = level});
+  const testing::TemporaryFolder folder;
+  FakeMpi fake(2);
+  std::string note;
+  testing::on_mpi_threads(2, [&](std::size_t rank) {
+    is_of_test = true;
+    const auto error = testing::error_of([&] {
+      Communicator comm =
+          mpi::communicator_over(calls_that_count_others(), fake.comm(rank), options_of_threads());
+      EXPECT_EQ(allows_own_threads(comm), level == ThreadLevel::kMultiple);
+      CheckpointOptions options;
+      options.folder = folder.path() / "run";
+      testing::ToyRun run;
+      Checkpointer checkpointer(comm, options, run.visitor());
+      const Restored restored = checkpointer.restore();
+      if (rank == 0) note = restored.note;
+      run.fill(1, rank);
+      checkpointer.save(1);
+      checkpointer.finish(1);
+    });
+    EXPECT_STREQ(error ? error->what() : "", "");
+  });
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "run/000000000001/manifest.json"));
+  return note;
+}
+
+// A Checkpointer saves in a thread by default, and that thread calls collectives.
+TEST_F(MpiThreadsTest, SavesCheckpointsOnTheThreadThatTrains) {
+  calls_of_others = 0;
+  for (const ThreadLevel level : {ThreadLevel::kFunneled, ThreadLevel::kSerialized}) {
+    EXPECT_EQ(note_of_save(level),
+              "training waits until each checkpoint is written, since no thread of rota may call "
+              "this MPI: initialise MPI with MPI_THREAD_MULTIPLE, or set asynchronous to false");
+  }
+  EXPECT_EQ(calls_of_others, 0);
+  EXPECT_EQ(note_of_save(ThreadLevel::kMultiple), "");
+  EXPECT_GT(calls_of_others, 0);
 }
 
 }  // namespace

@@ -85,7 +85,8 @@ std::vector<Row> rows_of(const std::string& column) {
     std::smatch cells;
     const bool is_row = std::regex_match(line, cells, std::regex(R"(\| ([^|]*) \| ([^|]*)\|.*)"));
     if (is_row && cells[1] == "code") is_in_table = cells[2].str().starts_with(column);
-    if (!is_row || !is_in_table) continue;
+    is_in_table = is_in_table && is_row;  // A table ends with the first other line.
+    if (!is_in_table) continue;
     if (cells[1] != "code" && !cells[1].str().starts_with("-"))
       rows.push_back({cells[1], cells[2]});
   }
@@ -142,6 +143,20 @@ TEST(ExitCodes, ThatAreLeftAreTheProgramsOwn) {
     }
   }
   EXPECT_EQ(listed, left);
+}
+
+TEST(ExitCodes, OfCheckpointsAreThoseOfTheExample) {
+  const std::string text = text_of(testing::source_path("examples/mnist/main.cpp"));
+  const std::size_t begin = text.find("enum ExitCode");
+  const std::string list = text.substr(begin, text.find('}', begin) - begin);
+  Codes listed;
+  for (const Row& row : rows_of("of a program")) listed.insert(std::stoi(row.code));
+  Codes expected;
+  for (const auto& match :
+       matches_of(list, std::regex(R"((?:kFailed|kDamaged|kMissing|kCannotWrite) = (\d+))"))) {
+    expected.insert(std::stoi(match[1]));
+  }
+  EXPECT_EQ(listed, expected);
 }
 
 TEST(ExitCodes, OfAPreflightAreItsVerdicts) {

@@ -8,14 +8,18 @@
 #include <array>
 #include <chrono>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include <rota/checkpoint.h>
 #include <rota/error.h>
 
+#include "checkpoint/toy_run.h"
 #include "ranks/ranks.h"
 #include "testing/every_collective.h"
 #include "testing/on_every_rank.h"
+#include "training/temporary_folder.h"
 
 namespace rota {
 namespace {
@@ -149,6 +153,40 @@ TEST(Mpi, RunsItsOwnCollectives) {
   testing::EveryCollectiveCheck<Bfloat16>(own).run(33);
   Communicator half = own.split(own.rank() % 2);
   testing::EveryCollectiveCheck<float>(half).run(33);
+}
+
+// Returns the path of rank 0's folder on every rank. Collective.
+std::string path_on_every_rank(const std::optional<testing::TemporaryFolder>& folder) {
+  std::array<char, 1024> path{};  // With a zero at its end.
+  if (folder) folder->path().string().copy(path.data(), path.size() - 1);
+  MPI_Bcast(path.data(), static_cast<int>(path.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+  return path.data();
+}
+
+// The program calls MPI while a save may be under way: below MPI_THREAD_MULTIPLE, a thread that
+// saves must not be in MPI then.
+TEST(Mpi, SavesAndRestoresACheckpoint) {
+  Communicator& world = the_communicator();
+  std::optional<testing::TemporaryFolder> folder;
+  if (world.rank() == 0) folder.emplace();
+  CheckpointOptions options;
+  options.folder = path_on_every_rank(folder);
+  testing::ToyRun saved;
+  {
+    Checkpointer checkpointer(world, options, saved.visitor());
+    const std::string note = checkpointer.restore().note;
+    const bool has_to_wait = level_of_mpi() < MPI_THREAD_MULTIPLE && world.world_size() > 1;
+    EXPECT_EQ(note.find("MPI_THREAD_MULTIPLE") != std::string::npos, has_to_wait) << note;
+    saved.fill(1, world.rank());
+    checkpointer.save(1);
+    for (int i = 0; i < 100; ++i) MPI_Barrier(MPI_COMM_WORLD);
+    checkpointer.finish(1);
+  }
+  testing::ToyRun restored;
+  Checkpointer checkpointer(world, options, restored.visitor());
+  EXPECT_EQ(checkpointer.restore().step, 1U);
+  EXPECT_EQ(restored, saved);
+  world.barrier();  // Only then does rank 0 remove its folder.
 }
 
 // Method: rank 0 destroys its communicator, and only then sends a message of the program's own. The

@@ -42,6 +42,28 @@ TEST(Agreement, ShowsWhoHasMoreThanTheOther) {
             "rank 2 has 2.dense.weights [512, 10], but rank 0 has nothing more");
 }
 
+// Of a noted fact, ranks compare the name alone, so its text is empty.
+TEST(Agreement, NamesTheFactThatARankLacks) {
+  const Facts few = {{"elements of", "float"}, {"plan", ""}};
+  const Facts many = {{"elements of", "float"}, {"batch size", "100"}, {"plan", ""}};
+  EXPECT_EQ(difference({2, few}, {0, many}).value_or("none"),
+            "rank 2 has no batch size, but rank 0 has batch size 100");
+  EXPECT_EQ(difference({2, many}, {0, few}).value_or("none"),
+            "rank 2 has batch size 100, but rank 0 has no batch size");
+}
+
+TEST(Agreement, ShowsTheNamesAloneOfFactsThatAreNoted) {
+  const Facts theirs = {{"shuffle", ""}};
+  const Facts ours = {{"plan", ""}};
+  EXPECT_EQ(difference({1, theirs}, {0, ours}).value_or("none"),
+            "rank 1 has shuffle, but rank 0 has plan");
+}
+
+TEST(Agreement, ShowsBothSidesOfAnotherOrder) {
+  EXPECT_EQ(difference_text({kOurs[1], kOurs[0]}),
+            "rank 2 has 0.dense.biases [512], but rank 0 has 0.dense.weights [784, 512]");
+}
+
 TEST(Agreement, WritesShapesAsPeopleDo) {
   const std::array<ParameterInfo, 2> parameters = {
       ParameterInfo{"0.convolution.weights", {32, 5, 5, 1}}, ParameterInfo{"0.bias", {32}}};

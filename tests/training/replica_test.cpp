@@ -156,7 +156,7 @@ TEST(Replica, RefusesADeeperModelOnEveryRank) {
         if (is_odd(communicator)) layers.push_back(dense(4));
         Replica<float>(communicator, Model<float>({6, 6, 1}, layers), {});
       },
-      "rank 2 has 1.dense.weights [4, 4], but rank 0 has elements of float");
+      "rank 2 has 1.dense.weights [4, 4], but rank 0 has no 1.dense.weights");
 }
 
 TEST(Replica, RefusesOtherElementsOnEveryRank) {
@@ -256,6 +256,17 @@ TEST(Replica, RefusesAnythingElseThatWasToBeAgreedOn) {
         Replica<float>(communicator, small_model<float>(), options);
       },
       "rank 2 has batch size 50, but rank 0 has batch size 100");
+}
+
+// The plan follows the agreements, and ranks compare its name alone.
+TEST(Replica, NamesWhatARankDoesNotHaveToAgreeOn) {
+  expect_mismatch(
+      [](Communicator& communicator) {
+        ReplicaOptions options;
+        if (!is_odd(communicator)) options.agreements = {{"batch size", "100"}};
+        Replica<float>(communicator, small_model<float>(), options);
+      },
+      "rank 2 has no batch size, but rank 0 has batch size 100");
 }
 
 // Method: one rank has a NaN among its inputs, so only that rank's own loss is NaN.

@@ -181,6 +181,25 @@ TEST_F(SessionTest, SaysInTheFolderThatTheRunHasEnded) {
   });
 }
 
+// A run that stops before a time limit goes on later, so an evaluator must wait for it.
+TEST_F(SessionTest, DoesNotSayThatARunHasEndedThatWasAskedToStop) {
+  on_every_rank(2, [&](Communicator& communicator) {
+    const auto has_ended = [&] {
+      communicator.barrier();  // Rank 0 writes the file.
+      return std::filesystem::exists(folder_.path() / "run/ended.json");
+    };
+    const auto stop_in = [&](std::uint64_t step) {
+      return [&communicator, step](Session& session) {
+        if (communicator.rank() == 1 && session.step() + 1 == step) session.ask_to_stop();
+      };
+    };
+    EXPECT_EQ(train(communicator, options(), 5, stop_in(3)).told.back(), "end 3");
+    EXPECT_FALSE(has_ended());
+    EXPECT_EQ(train(communicator, options(), 5, stop_in(5)).told.back(), "end 5");
+    EXPECT_TRUE(has_ended()) << "the last step is done, so the wish to stop changes nothing";
+  });
+}
+
 TEST_F(SessionTest, SavesEverySoManySteps) {
   on_every_rank(2, [&](Communicator& communicator) {
     SessionOptions often = options();

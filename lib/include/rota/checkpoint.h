@@ -59,6 +59,8 @@ struct ROTA_EXPORT CheckpointOptions {
 
   // true: training goes on while a thread copies and writes the state; the copy takes as much
   // memory as this rank's share of the state. false: training waits until the state is written.
+  // Over MPI below MPI_THREAD_MULTIPLE, training waits in both cases, and Restored::note says so:
+  // the thread calls collectives, and no thread of rota may call that MPI.
   bool asynchronous = true;
 
   // A save that fails is reported, and training goes on. After so many failures in a row, training
@@ -89,8 +91,8 @@ struct Restored {
   std::string path;      // Of the checkpoint that was restored. Empty: none was.
   std::uint64_t step = 0;
   std::size_t world_size = 0;  // Of the ranks that wrote it.
-  // For people: which checkpoints are damaged, which facts differ, what was lost. Or empty. Rank 0
-  // prints its note to stderr.
+  // For people: which checkpoints are damaged, which facts differ, what was lost, why training
+  // waits for saves. Or empty. Rank 0 prints its note to stderr.
   std::string note;
   std::string run;  // The run: 32 hexadecimal digits, the same at each of its starts.
 };

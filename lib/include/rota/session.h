@@ -115,8 +115,8 @@ class ROTA_EXPORT Session {
   void ask_for_checkpoint() noexcept;
 
   // Saves a checkpoint, unless the newest one is of this step, and waits until it is written.
-  // Unless rotarun has asked the job to end, also says in the folder that the run has ended.
-  // Collective. Throws Error kCannotWrite if that fails.
+  // Unless begin_step() has returned false, also says in the folder that the run has ended: a run
+  // that was asked to stop goes on later. Collective. Throws Error kCannotWrite if that fails.
   void end();
 
  private:

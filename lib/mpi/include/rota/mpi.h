@@ -50,7 +50,8 @@ Handle handle_of(Object object) noexcept {
 //     program's own calls of MPI: no thread may call MPI while another calls rota;
 //   MPI_THREAD_FUNNELED, MPI_THREAD_SINGLE: only the thread that initialised MPI.
 // Only at MPI_THREAD_MULTIPLE does a thread of rota call MPI. At the other levels, data moves only
-// in calls of the program, such as Request::wait and Request::test.
+// in calls of the program, such as Request::wait and Request::test, and a Checkpointer saves
+// without a thread: training waits until each checkpoint is written.
 //
 // If a call fails, MPI may still use its buffer: the text of the Error says so, and then the buffer
 // must not be freed before the process ends. Throws what Communicator's constructor throws, and
