@@ -85,10 +85,8 @@ std::vector<Row> rows_of(const std::string& column) {
     std::smatch cells;
     const bool is_row = std::regex_match(line, cells, std::regex(R"(\| ([^|]*) \| ([^|]*)\|.*)"));
     if (is_row && cells[1] == "code") is_in_table = cells[2].str().starts_with(column);
-    is_in_table = is_in_table && is_row;  // A table ends with the first other line.
-    if (!is_in_table) continue;
-    if (cells[1] != "code" && !cells[1].str().starts_with("-"))
-      rows.push_back({cells[1], cells[2]});
+    is_in_table = is_in_table && line.starts_with('|');  // The first other line ends a table.
+    if (is_in_table && is_row && cells[1] != "code") rows.push_back({cells[1], cells[2]});
   }
   EXPECT_FALSE(rows.empty()) << column;
   return rows;
