@@ -1,6 +1,7 @@
 // One rotarun starts rotarun on the other hosts. The hosts are network namespaces. The agent is a
 // script that enters the namespace of the host with the given address.
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <optional>
 
@@ -158,7 +159,9 @@ TEST_F(AgentsTest, TwoJobsOnTheSameHostsTakePortsOfTheirOwn) {
   const auto one = start_from(0, {rank_program()});
   const auto other = start_from(0, {rank_program()});
   for (const auto* job : {&one, &other}) {
-    EXPECT_TRUE((*job)->wait_for("rank 5 of 6 on 10.77.0.3: sum 21\n")) << (*job)->err();
+    // Two jobs at a time, on three hosts each, take long on a busy machine.
+    EXPECT_TRUE((*job)->wait_for("rank 5 of 6 on 10.77.0.3: sum 21\n", std::chrono::seconds(100)))
+        << (*job)->err();
   }
   std::ofstream(end) << "now";
   for (const auto* job : {&one, &other}) {
@@ -173,7 +176,7 @@ TEST_F(AgentsTest, APortThatAnotherJobHasPromisedToItsRanksIsNotTaken) {
   network_->act_on(0, [&] { promise = os::claim_port(7700); });
   ASSERT_TRUE(promise);
   const std::string idle = write_script("idle", "#!/bin/sh\nexec cat >/dev/null\n");
-  const Result result = run(network_->on(0, rotarun({"-H", hosts({1, 1}), "--join-timeout", "1000",
+  const Result result = run(network_->on(0, rotarun({"-H", hosts({1, 1}), "--join-timeout", "2",
                                                      "--agent", idle + " {host}", "true"})));
   EXPECT_EQ(result.exit_code, 200);
   EXPECT_THAT(result.err, HasSubstr("did not connect to 10.77.0.1:7701"));

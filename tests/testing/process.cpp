@@ -31,7 +31,6 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr auto kPause = milliseconds(2);
-constexpr auto kPatience = std::chrono::seconds(20);
 
 // Reads the bytes that are available. Closes `fd` when nothing more will come.
 void take_all(os::Fd& fd, std::string& text) {
@@ -141,11 +140,11 @@ void Process::take_the_rest() {
   is_shown_ = true;
 }
 
-bool Process::wait_for(const std::string& text) {
+bool Process::wait_for(const std::string& text, std::chrono::nanoseconds limit) {
   const auto is_there = [&] {
     return out_.find(text) != std::string::npos || err_.find(text) != std::string::npos;
   };
-  const auto end = Clock::now() + kPatience;
+  const auto end = Clock::now() + limit;
   while (!is_there() && Clock::now() < end && read_for(milliseconds(100))) {
   }
   return is_there();

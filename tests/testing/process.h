@@ -41,8 +41,8 @@ class Process {
   pid_t pid() const noexcept { return pid_; }
   void signal(int number) const noexcept;
 
-  // Reads until stdout or stderr contains `text`. Returns false if that takes too long.
-  bool wait_for(const std::string& text);
+  // Reads until stdout or stderr contains `text`. Returns false if that takes longer than `limit`.
+  bool wait_for(const std::string& text, std::chrono::nanoseconds limit = std::chrono::seconds(20));
   const std::string& out() const noexcept { return out_; }
   const std::string& err() const noexcept { return err_; }
 
