@@ -59,24 +59,12 @@ std::string address_toward(const std::string& name, const names::Answer& answer)
 os::Listener listen_in(const PortRange& ports, const std::set<std::string>& own_addresses) {
   const std::string place =
       own_addresses.size() == 1 ? with_brackets(*own_addresses.begin()) : "everywhere";
-  std::string trouble;
-  bool is_in_use = false;
-  for (std::size_t port = ports.first; port <= ports.last; ++port) {
-    try {
-      const std::optional<os::Fd> claim = os::claim_port(static_cast<std::uint16_t>(port));
-      if (claim) return os::listen_at(place + ":" + std::to_string(port));
-      trouble = "port " + std::to_string(port) + " is in use, or promised to ranks of another job";
-      is_in_use = true;
-    } catch (const os::AddressInUse& error) {
-      trouble = error.what();
-      is_in_use = true;
-    } catch (const Error& error) {
-      trouble = error.what();
-    }
-  }
+  os::PassedPorts passed;
+  auto listener = os::listen_between(place + ":0", ports.first, ports.last, passed);
+  if (listener) return *std::move(listener);
   const std::string text = "none of the ports " + std::to_string(ports.first) + " to " +
-                           std::to_string(ports.last) + " (--ports) is free: " + trouble;
-  if (is_in_use) throw os::AddressInUse(text);
+                           std::to_string(ports.last) + " (--ports) is free: " + passed.trouble;
+  if (passed.is_in_use) throw os::AddressInUse(text);
   throw Error(ErrorCode::kSystem, text);
 }
 

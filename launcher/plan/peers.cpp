@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <rota/error.h>
+
 #include "os/listener.h"
 
 namespace rota::launcher {
@@ -29,9 +31,13 @@ ClaimedPorts claim_ports(const PortRange& range, std::size_t count) {
   ClaimedPorts claimed;
   for (unsigned port = range.last; port > range.first && claimed.ports.size() < count; --port) {
     const auto number = static_cast<std::uint16_t>(port);
-    if (auto claim = os::claim_port(number)) {
-      claimed.ports.push_back(number);
-      claimed.claims.push_back(std::move(*claim));
+    try {
+      if (auto claim = os::claim_port(number)) {
+        claimed.ports.push_back(number);
+        claimed.claims.push_back(std::move(*claim));
+      }
+    } catch (const Error& error) {
+      claimed.trouble = error.what();
     }
   }
   return claimed;

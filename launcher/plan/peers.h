@@ -18,11 +18,12 @@ namespace rota::launcher {
 struct ClaimedPorts {
   std::vector<std::uint16_t> ports;
   std::vector<os::Fd> claims;  // Must be kept while the job runs.
+  std::string trouble;         // Why the last port that could not be checked was not claimed.
 };
 
 // Claims the last `count` free ports of the range, or as many as there are. Never claims the first
 // port of the range: there, the launchers of a job of several hosts find each other. The job's
-// ranks listen at the ports after the first one. Throws Error kSystem.
+// ranks listen at the ports after the first one. A port that cannot be checked is not free.
 ClaimedPorts claim_ports(const PortRange& range, std::size_t count);
 
 // An address or a name, without brackets, and a port.

@@ -33,11 +33,11 @@ std::optional<std::uint64_t> free_bytes(const std::string& folder) {
 // one port at a time, since the range may be longer than the limit of open files.
 std::size_t count_free_ports(const launcher::PortRange& ports) {
   std::size_t count = 0;
-  try {
-    for (unsigned port = ports.first + 1U; port <= ports.last; ++port) {
+  for (unsigned port = ports.first + 1U; port <= ports.last; ++port) {
+    try {
       if (os::claim_port(static_cast<std::uint16_t>(port))) ++count;
+    } catch (const Error&) {  // No rank can listen at a port that cannot be checked.
     }
-  } catch (const Error&) {  // Without sockets no port can be tried.
   }
   return count;
 }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <rota/error.h>
-
 #include "base/counted.h"
 #include "launcher/plan/devices.h"
 
@@ -16,14 +14,11 @@ void provide_ports(const PortRange& range, const std::vector<std::size_t>& ranks
                    Provision& provision) {
   const bool has_rank_0 = std::ranges::find(ranks, 0U) != ranks.end();
   const std::size_t needed = ranks.size() + (has_rank_0 ? 1 : 0);
-  std::string lack;
-  try {
-    provision.ports = claim_ports(range, needed);
-  } catch (const Error& error) {
-    lack = std::string(" (") + error.what() + ")";
-  }
+  provision.ports = claim_ports(range, needed);
   const std::size_t port_count = provision.ports.ports.size();
   if (port_count >= needed) return;
+  const std::string& trouble = provision.ports.trouble;
+  const std::string lack = trouble.empty() ? "" : " (" + trouble + ")";
   const bool has_none = has_rank_0 && port_count == 0;
   const std::string users = has_rank_0 ? "MASTER_PORT and TF_CONFIG" : "TF_CONFIG";
   provision.warnings.push_back("of the ports " + std::to_string(range.first) + "-" +

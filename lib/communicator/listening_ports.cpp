@@ -14,10 +14,10 @@ os::Listener listen_for_ranks(const std::string& host, const std::optional<base:
   const os::Address address = *os::numeric_address({.host = host, .port = "0"});
   if (!ports) return os::listen_on(address);
   const auto [first, last] = *ports;
-  std::string trouble;
-  auto listener = os::listen_between(address.to_text(), first + left, last, trouble);
+  os::PassedPorts passed;
+  auto listener = os::listen_between(address.to_text(), first + left, last, passed);
   if (listener) return *std::move(listener);
-  throw Error(ErrorCode::kSystem, base::text_of_no_free_port(*ports, left, host, trouble));
+  throw Error(ErrorCode::kSystem, base::text_of_no_free_port(*ports, left, host, passed.trouble));
 }
 
 }  // namespace

@@ -76,9 +76,11 @@ bool is_free(std::uint16_t port) {
   if (has_both) ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
   // With SO_REUSEADDR, an earlier job's connections that are still closing do not block the port.
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const Address everywhere =
-      parse_address((has_both ? "[::]:" : "0.0.0.0:") + std::to_string(port));
-  return ::bind(socket.get(), everywhere.get(), everywhere.bytes()) == 0;
+  const std::string name = (has_both ? "[::]:" : "0.0.0.0:") + std::to_string(port);
+  const Address everywhere = parse_address(name);
+  if (::bind(socket.get(), everywhere.get(), everywhere.bytes()) == 0) return true;
+  if (errno == EADDRINUSE) return false;
+  throw_errno("bind to " + name);
 }
 
 }  // namespace
@@ -102,15 +104,19 @@ Listener listen_at(const std::string& address) {
 }
 
 std::optional<Listener> listen_between(const std::string& address, unsigned first, unsigned last,
-                                       std::string& trouble) {
+                                       PassedPorts& passed) {
   for (unsigned port = first; port <= last; ++port) {
     const auto number = static_cast<std::uint16_t>(port);
     try {
       // A rotarun may have promised this port to its own ranks.
       const std::optional<Fd> claim = claim_port(number);
       if (claim) return listen_at(with_port(address, number));
+      throw AddressInUse("port " + std::to_string(port) +
+                         " is in use, or promised to ranks of another job");
+    } catch (const AddressInUse& error) {
+      passed = {.trouble = error.what(), .is_in_use = true};
     } catch (const Error& error) {
-      trouble = error.what();  // The port is most likely in use: the next one is tried.
+      passed.trouble = error.what();
     }
   }
   return std::nullopt;

@@ -34,17 +34,23 @@ Listener listen_on_loopback();
 // what listen_on() throws.
 Listener listen_at(const std::string& address);
 
+// The ports that listen_between() has passed over.
+struct PassedPorts {
+  std::string trouble;     // Why the last of them was of no use; empty if there are none.
+  bool is_in_use = false;  // A process listens at one of them, or has claimed it.
+};
+
 // Listens at the host of `address`, at the first port from `first` to `last` at which no process
-// listens, and which no process has claimed. Returns nothing if there is none. Then writes the last
-// error, if there was one, to `trouble`.
+// listens, and which no process has claimed. Returns nothing if there is none. Adds the ports that
+// were of no use to `passed`.
 std::optional<Listener> listen_between(const std::string& address, unsigned first, unsigned last,
-                                       std::string& trouble);
+                                       PassedPorts& passed);
 
 // Claims a port of this host on which no process listens. Returns nothing when a process listens
 // there or has claimed the port. The port itself stays free, so that the process that gets its
 // number can listen there. The claim counts for all processes that call this function, of any user.
-// The claim ends when the returned descriptor is closed. Throws Error kSystem when no socket can be
-// made to check the port.
+// The claim ends when the returned descriptor is closed. Throws Error kSystem when the port cannot
+// be checked: no socket can be made, or this user may not listen at the port.
 std::optional<Fd> claim_port(std::uint16_t port);
 
 }  // namespace rota::os

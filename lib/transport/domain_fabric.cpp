@@ -103,12 +103,13 @@ class DomainFabric final : public Fabric {
   os::Listener listen(const std::string& address) const {
     if (!shape_.ports) return os::listen_at(address);
     const auto [first, last] = *shape_.ports;
-    std::string trouble;
-    auto listener = os::listen_between(address, first + 1U, last, trouble);
+    os::PassedPorts passed;
+    auto listener = os::listen_between(address, first + 1U, last, passed);
     if (listener) return std::move(*listener);
     if (!shape_.is_between_hosts) return os::listen_at(address);
     const std::string host = address.substr(0, address.rfind(':'));
-    throw Error(ErrorCode::kSystem, base::text_of_no_free_port(*shape_.ports, 1, host, trouble));
+    throw Error(ErrorCode::kSystem,
+                base::text_of_no_free_port(*shape_.ports, 1, host, passed.trouble));
   }
 
   // `i` is an index in `shape_.own`, here and in the next functions.

@@ -182,6 +182,20 @@ TEST_F(AgentsTest, APortThatAnotherJobHasPromisedToItsRanksIsNotTaken) {
   EXPECT_THAT(result.err, HasSubstr("did not connect to 10.77.0.1:7701"));
 }
 
+// Method: root has no right to the ports below 1024.
+TEST_F(AgentsTest, PortsThatOneMayNotUseAreNotCalledInUse) {
+  Command command =
+      rotarun({"-H", hosts({1, 1}), "--ports", "80-90", "--agent", agent_ + " {host}", "true"});
+  command.arguments.insert(command.arguments.begin(),
+                           {"/usr/bin/setpriv", "--bounding-set", "-net_bind_service", "--"});
+  const Result result = run(network_->on(0, std::move(command)));
+  EXPECT_EQ(result.exit_code, 126);
+  EXPECT_THAT(result.err, HasSubstr("none of the ports 80 to 90 (--ports) is free: bind to "));
+  EXPECT_THAT(result.err, HasSubstr(":90: Permission denied"));
+  EXPECT_THAT(result.err, Not(HasSubstr("in use")));
+  EXPECT_THAT(result.err, Not(HasSubstr("tried for"))) << "the right does not come by waiting";
+}
+
 TEST_F(AgentsTest, WhatIsStartedByHandWithFollowSaysWhatItIsFor) {
   Command command = rotarun({"--follow"});
   command.input = "nonsense that is long enough to be taken for a number of bytes";

@@ -23,9 +23,9 @@ namespace {
 std::vector<os::Listener> listen_in(const PortRange& ports, const std::string& address,
                                     std::size_t count) {
   std::vector<os::Listener> listeners;
-  std::string trouble;
+  os::PassedPorts passed;
   for (unsigned next = ports.first + 1U; listeners.size() < count;) {
-    auto listener = os::listen_between(with_brackets(address) + ":0", next, ports.last, trouble);
+    auto listener = os::listen_between(with_brackets(address) + ":0", next, ports.last, passed);
     if (!listener) break;
     next = os::parse_address(listener->address).port() + 1U;
     listeners.push_back(*std::move(listener));
@@ -35,7 +35,7 @@ std::vector<os::Listener> listen_in(const PortRange& ports, const std::string& a
                          std::to_string(ports.last) + " of " + address + " have room for " +
                          std::to_string(listeners.size()) + " of the " + std::to_string(count) +
                          " ranks of this host" +
-                         (trouble.empty() ? "" : " (last error: " + trouble + ")"));
+                         (passed.trouble.empty() ? "" : " (last error: " + passed.trouble + ")"));
 }
 
 // Waits for ports that the ranks of a killed job still hold. The wait is short, because this host
