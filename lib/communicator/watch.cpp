@@ -26,8 +26,8 @@ Watch::Verdict Watch::judge(std::size_t peer, bool tells_why, bool stream_goes_o
   if (first_look_ == TimePoint{}) {
     first_look_ = now_;
   } else if (passed_ > kSuspended) {
-    first_look_ += passed_;
-    if (departure_seen_ != TimePoint{}) departure_seen_ += passed_;
+    first_look_ += passed_ - kSuspended;
+    if (departure_seen_ != TimePoint{}) departure_seen_ += passed_ - kSuspended;
   }
   const base::Duration more = tells_why ? base::Duration(kTellsWithin) : base::Duration(0);
   const bool is_late = now_ - first_look_ > deadline_ + more;

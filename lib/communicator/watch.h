@@ -16,8 +16,9 @@ class Watch {
   // A longer wait is reported to the launcher.
   static constexpr std::chrono::milliseconds kReportAfter{100};
   // A waiting thread looks every few milliseconds. A longer gap means that the whole process was
-  // suspended: no rank caused that gap, so it does not count, neither as a part of the deadline nor
-  // as time in which a stream did not move.
+  // suspended: no rank caused that gap. So a gap counts as this time at most, both as a part of the
+  // deadline and as time in which a stream did not move. It does count so far, since on a host that
+  // is too slow each gap may be this long, and a wait must end there too.
   static constexpr std::chrono::milliseconds kSuspended{500};
   // A rank that gives up must tell why within this time.
   static constexpr std::chrono::milliseconds kTellsWithin{200};

@@ -52,7 +52,7 @@ TEST_F(WatchTest, BeginsAnewWithEachOperation) {
   EXPECT_EQ(look_for(seconds(1)), Verdict::kTimedOut);
 }
 
-TEST_F(WatchTest, DoesNotCountWhileTheProcessWasSuspended) {
+TEST_F(WatchTest, HardlyCountsWhileTheProcessWasSuspended) {
   EXPECT_EQ(look_for(seconds(6)), Verdict::kWaits);
   now_ += seconds(100);
   EXPECT_EQ(look(), Verdict::kWaits);
@@ -68,6 +68,28 @@ TEST_F(WatchTest, CountsAGapThatIsNoSuspension) {
   }
   now_ += Watch::kSuspended;
   EXPECT_EQ(look(), Verdict::kTimedOut);
+}
+
+// As on a host that is so slow that each look comes late.
+TEST_F(WatchTest, EndsWhereEachGapIsLongerThanASuspension) {
+  EXPECT_EQ(look(), Verdict::kWaits);
+  for (int i = 0; i < 20; ++i) {
+    now_ += seconds(1);
+    EXPECT_EQ(look(), Verdict::kWaits) << i;
+  }
+  now_ += seconds(1);
+  EXPECT_EQ(look(), Verdict::kTimedOut);
+}
+
+TEST_F(WatchTest, EndsTheWaitForAStreamWhereEachGapIsLongerThanASuspension) {
+  watch_.on_departure_of(kPeer);
+  EXPECT_EQ(look(false, true), Verdict::kWaits);
+  for (int i = 0; i < 3; ++i) {
+    now_ += seconds(1);
+    EXPECT_EQ(look(false, true), Verdict::kWaits) << i;
+  }
+  now_ += seconds(1);
+  EXPECT_EQ(look(false, true), Verdict::kEnded);
 }
 
 TEST_F(WatchTest, GivesARankThatGivesUpTimeToSayWhy) {
@@ -94,7 +116,7 @@ TEST_F(WatchTest, WaitsForTheEndOfAStreamThatMayStillBringSomething) {
   EXPECT_GT(now_ - begin, Watch::kStreamEnds);
 }
 
-TEST_F(WatchTest, DoesNotCountASuspensionAgainstAStream) {
+TEST_F(WatchTest, HardlyCountsASuspensionAgainstAStream) {
   watch_.on_departure_of(kPeer);
   EXPECT_EQ(look_for(seconds(1), false, true), Verdict::kWaits);
   now_ += seconds(100);
