@@ -110,7 +110,9 @@ class ROTA_EXPORT Session {
   // and what collectives throw.
   void end_step(std::span<double> sums = {});
 
-  // Asks all ranks to stop. A call on one rank is enough: end_step() tells all ranks.
+  // Asks all ranks to stop. A call on one rank is enough: end_step() tells all ranks. The run goes
+  // on later: end() does not say that it has ended. To end a run for good, leave the loop on all
+  // ranks after the same step. In a Trainer's run, Wisher::ask_to_stop() does end the run.
   void ask_to_stop() noexcept;
   void ask_for_checkpoint() noexcept;
 
