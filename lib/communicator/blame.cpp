@@ -30,6 +30,12 @@ std::string describe_held_up(const Evidence& evidence) {
   return "; " + to_text(*evidence.held_up) + " waits for it, because both use the same memory";
 }
 
+// Names the awaited rank. A call of MPI or NCCL may wait for any rank, and does not say for which.
+std::string name_of_awaited(const Wait& wait, const RankTable& table) {
+  const bool is_sure = !wait.is_any || table.rows.size() == 2;
+  return name_of(wait.peer, table) + (is_sure ? "" : " or another rank");
+}
+
 }  // namespace
 
 std::string name_of(std::size_t rank, const RankTable& table) {
@@ -46,7 +52,7 @@ std::string to_text(const Wait& wait, const std::string& peer) {
 Error timeout_of(const Wait& wait, const Evidence& evidence) {
   const std::string trouble(evidence.trouble);
   return {ErrorCode::kTimeout,
-          to_text(wait, name_of(wait.peer, evidence.table)) + " timed out after " +
+          to_text(wait, name_of_awaited(wait, evidence.table)) + " timed out after " +
               base::to_text(evidence.deadline) + (trouble.empty() ? "" : ": " + trouble) +
               describe_held_up(evidence),
           trouble.empty() ? wait.peer : evidence.rank};

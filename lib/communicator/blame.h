@@ -42,8 +42,8 @@ constexpr bool is_for_words(const collectives::Wait& wait) noexcept { return wai
 // `peer`: the name of wait.peer.
 std::string to_text(const collectives::Wait& wait, const std::string& peer);
 
-// Returns the Error of a wait whose deadline has passed. If this rank's own host delays the rank,
-// the Error blames no peer.
+// Returns the Error of a wait whose deadline has passed. If the wait may be for any rank, the text
+// says so. If this rank's own host delays the rank, the Error blames no peer.
 Error timeout_of(const collectives::Wait& wait, const Evidence& evidence);
 
 // Returns the Error for a peer whose end another process has reported.

@@ -60,6 +60,20 @@ TEST_F(BlameTest, BlamesWhomItWaitedForInVain) {
          kPeer);
 }
 
+// A call of MPI or NCCL tells of no rank. In a world of two, there is only one other rank.
+TEST_F(BlameTest, SaysWhereItMayHaveWaitedForAnotherRank) {
+  Wait any = wait_;
+  any.is_any = true;
+  expect(timeout_of(any, evidence_), ErrorCode::kTimeout,
+         "receiving from rank 3 (d) or another rank (step 2 of 4, 5 of 9 bytes) timed out after "
+         "5 s",
+         kPeer);
+  table_.rows.resize(2);
+  any.peer = 0;
+  expect(timeout_of(any, evidence_), ErrorCode::kTimeout,
+         "receiving from rank 0 (a) (step 2 of 4, 5 of 9 bytes) timed out after 5 s", 0);
+}
+
 TEST_F(BlameTest, BlamesItselfWhereItsHostKeepsItFromMoving) {
   evidence_.trouble = "this host has no buffers";
   expect(timeout_of(wait_, evidence_), ErrorCode::kTimeout,
