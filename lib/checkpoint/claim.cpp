@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,21 +44,6 @@ Announcement announcement_from(const std::string& text) {
   return announcement;
 }
 
-// Calls `take`, which takes the folder and writes down what is there. Returns what it has written,
-// or its failure.
-Announcement announcement_of(const std::function<void(Announcement&)>& take) {
-  Announcement mine;
-  mine.failure = failure_of([&] {
-    try {
-      take(mine);
-    } catch (const UnreadableFile&) {
-      mine.is_unreadable = true;
-      throw;
-    }
-  });
-  return mine;
-}
-
 // Returns the announcements of all groups. Throws UnreadableFile if one of them could not read its
 // folder or a manifest there, and Error kCannotWrite if it could not take the folder.
 std::vector<Announcement> all_announcements(Communicator& communicator, const Writers& writers,
@@ -74,7 +58,8 @@ std::vector<Announcement> all_announcements(Communicator& communicator, const Wr
     const std::string text = writers.told_by(chief, told.failure);
     if (!told.is_unreadable) throw Error(ErrorCode::kCannotWrite, text, chief);
     throw UnreadableFile("the folder of checkpoints cannot be read: " + text +
-                         "; look at the disk and its permissions, and start again");
+                             "; look at the disk and its permissions, and start again",
+                         chief);
   }
   return all;
 }
@@ -114,16 +99,24 @@ Claim::Claim(Communicator& communicator, const Writers& writers, const Checkpoin
              std::chrono::nanoseconds patience) {
   const std::string drawn = writers.rank() == 0 ? to_text(random_run_id()) : std::string();
   run_ = run_id_from(text_of_rank_0(communicator, drawn)).value();
-  const auto take = [&](Announcement& announcement) {
+  Announcement mine;
+  const auto take = [&] {
     if (!writers.is_chief()) return;
     folder.create();
     owner_.emplace(folder.path(), run_, start_,
                    std::chrono::duration_cast<std::chrono::milliseconds>(patience));
     folder.require_renames(owner_->name().token);
-    announcement.token = to_text(owner_->name().token);
-    announcement.copies = copies_in(folder);
+    mine.token = to_text(owner_->name().token);
+    mine.copies = copies_in(folder);
   };
-  const Announcement mine = announcement_of(take);
+  mine.failure = failure_of([&] {
+    try {
+      take();
+    } catch (const UnreadableFile&) {
+      mine.is_unreadable = true;
+      throw;
+    }
+  });
   const std::vector<Announcement> all = all_announcements(communicator, writers, mine);
   require_seen_folder(communicator, writers, folder, all[writers.group()].token);
 

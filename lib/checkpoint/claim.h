@@ -23,9 +23,10 @@ class Claim {
   // the saves that all hosts have prepared, and removes what else an interrupted save left there.
   // Begins a new run. Waits up to `patience` for another job to leave the folder. Collective: every
   // rank must make one. Throws Error kCannotWrite, with the same text on every rank, if a folder
-  // cannot be owned, or renames no folder; UnreadableFile, with the same text on every rank, if the
-  // system cannot read a folder or the manifest of a save there; kNotFound, which names the host,
-  // if a rank does not see the folder of its group; and what collectives throw.
+  // cannot be owned, or renames no folder, or if what an interrupted save left there cannot be
+  // completed or removed; UnreadableFile, with the same text on every rank, if the system cannot
+  // read a folder or the manifest of a save there; kNotFound, which names the host, if a rank does
+  // not see the folder of its group; and what collectives throw.
   Claim(Communicator& communicator, const Writers& writers, const CheckpointFolder& folder,
         std::chrono::nanoseconds patience);
 

@@ -213,6 +213,7 @@ TEST_P(PerHost, SaysOnEveryRankThatACopyCannotBeRead) {
   EXPECT_EQ(error.code(), ErrorCode::kSystem) << error.what();
   EXPECT_THAT(error.what(), HasSubstr("the folder of checkpoints cannot be read: rank 2 on host "));
   EXPECT_THAT(error.what(), HasSubstr(path_of("b", 2).string() + ": "));
+  EXPECT_EQ(error.blamed_rank(), 2U);
   on_every_rank(3, [&](Communicator& communicator) {
     ToyRun run;
     const auto own = options("aab", communicator.rank());

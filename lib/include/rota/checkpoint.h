@@ -115,10 +115,10 @@ class ROTA_EXPORT Checkpointer {
  public:
   // `communicator` and what `visit` visits are borrowed, and must outlive this object. Takes the
   // folder for this job. Collective. Throws Error kCannotWrite if the folder cannot be made or
-  // written, or if another job uses it (the text names that job); UnreadableFile if the system
-  // cannot read the folder, or the manifest of a checkpoint there; kNotFound, which names the host,
-  // if a rank does not see the folder; kInvalidArgument for wrong options; and what collectives
-  // throw.
+  // written, if what an interrupted save left there cannot be completed or removed, or if another
+  // job uses it (the text names that job); UnreadableFile if the system cannot read the folder, or
+  // the manifest of a checkpoint there; kNotFound, which names the host, if a rank does not see the
+  // folder; kInvalidArgument for wrong options; and what collectives throw.
   Checkpointer(Communicator& communicator, const CheckpointOptions& options, StateVisit visit);
   // Waits for a save under way, unless a write hangs (save_timeout). If ranks have failed, the save
   // fails, and the earlier checkpoint stays.

@@ -51,6 +51,8 @@ class ROTA_EXPORT Error : public std::runtime_error {
 class ROTA_EXPORT UnreadableFile : public Error {
  public:
   explicit UnreadableFile(const std::string& what) : Error(ErrorCode::kSystem, what) {}
+  UnreadableFile(const std::string& what, std::size_t blamed_rank)
+      : Error(ErrorCode::kSystem, what, blamed_rank) {}
 };
 
 }  // namespace rota
