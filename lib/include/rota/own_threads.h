@@ -1,4 +1,5 @@
-// Says whether a thread that the program has not started may call a communicator.
+// Says whether a thread that the program has not started may call a communicator. It is for
+// libraries that save or log in threads of their own, as rota's Checkpointer does.
 #pragma once
 #include <rota/communicator.h>
 #include <rota/export.h>
