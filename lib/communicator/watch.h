@@ -17,8 +17,8 @@ class Watch {
   static constexpr std::chrono::milliseconds kReportAfter{100};
   // A waiting thread looks every few milliseconds. A longer gap means that the whole process was
   // suspended: no rank caused that gap. So a gap counts as this time at most, both as a part of the
-  // deadline and as time in which a stream did not move. It does count so far, since on a host that
-  // is too slow each gap may be this long, and a wait must end there too.
+  // deadline and as time in which a stream did not move. On a host that is too slow, each gap may
+  // be longer. A wait must end there too, so no gap is left out as a whole.
   static constexpr std::chrono::milliseconds kSuspended{500};
   // A rank that gives up must tell why within this time.
   static constexpr std::chrono::milliseconds kTellsWithin{200};
