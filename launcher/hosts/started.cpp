@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <utility>
 
