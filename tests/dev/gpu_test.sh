@@ -107,8 +107,9 @@ in_order() {
 }
 expect "what uses the GPU comes first, and what does not comes last" in_order \
   '^passed: cuda_library_test$' '^passed: gpu_kernels_test$' '^passed: either_device_test$' \
-  '^passed: device_training_test$' '^passed: mnist_device_test$' '^passed: sanitizer_racecheck$' \
-  '^\{"what": "good"\}$' '^passed: good_test$'
+  '^passed: device_training_test$' '^passed: mnist_device_test$' '^\{"what": "good"\}$' \
+  '^passed: sanitizer_memcheck$' '^passed: sanitizer_racecheck$' '^passed: sanitizer_synccheck$' \
+  '^passed: good_test$'
 for tool in memcheck racecheck synccheck; do
   while read -r name; do
     expect "$tool sees $name" grep -qF "[ RUN      ] $name" "$folder/results/sanitizer_$tool.log"
