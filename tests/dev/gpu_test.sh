@@ -135,7 +135,8 @@ test_words() {
     sed -nE 's/^ *(rota_test|add_executable|target_link_libraries)\((\w+_test)(.*)\) *$/\2 \3/p'
 }
 # tests_on_gpu prints the test programs that use a GPU where there is one: they link the kernels for
-# GPUs, or one of their sources asks for a GPU.
+# GPUs, or one of their sources asks for a GPU. It sees only names and sources that a call writes
+# out, such as NAME_test and FILE.cpp, but none that are in a variable.
 tests_on_gpu() {
   local list name words word
   while read -r list; do
