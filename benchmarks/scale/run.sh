@@ -114,7 +114,7 @@ measure_if_hosts() {
     return
   fi
   if [[ $points == few ]]; then
-    left_out+=" Hosts are left out, because only few points are measured."
+    left_out+=" Other measurements on hosts are left out, because only few points are measured."
     return
   fi
   # shellcheck source=../contest/hosts.sh
@@ -122,7 +122,10 @@ measure_if_hosts() {
   define_starts_on_hosts
   about_hosts=" Hosts are network namespaces, with one rank on each, or with two if there are 16"
   about_hosts+=" ranks. On hosts, Open MPI runs with \`btl=tcp,self\`, and with vader too if two"
-  about_hosts+=" ranks share a host."
+  about_hosts+=" ranks share a host. The kernel moves the bytes of the cables on the cores of the"
+  about_hosts+=" ranks, so computing and cables slow each other in the tables named *trained* of"
+  about_hosts+=" hosts. The cables let 128 kB go ahead of their rate, which *bytes allow* does not"
+  about_hosts+=" count."
   make_hosts 32 1gbit
   measure_hosts 1000 5 5
   measure_hosts 100 2 3
@@ -208,14 +211,12 @@ TEXT
 In the tables named *trained*, the ranks compute, and each has a core of its own. There, computing
 alone is slower than the pace above if the cores share a cache or their memory. With strong scaling,
 efficiency is the time of one rank for the whole batch, divided by the number of ranks and by the
-time of a step: a small batch takes longer for each image. Between hosts, the kernel moves the bytes
-of the cables on the cores of the ranks, so computing and cables slow each other there.
+time of a step: a small batch takes longer for each image.
 TEXT
   paragraph <<TEXT
 *Bytes allow* is the efficiency that no library can exceed: no gradient leaves before it is final,
-and each host must send 2 (n - 1) / n of the bytes for n hosts. The cables let 128 kB go ahead of
-their rate, which this bound does not count. It is computed. All other numbers in these tables and
-in the picture are measured.$about_hosts$left_out
+and each host must send 2 (n - 1) / n of the bytes for n hosts. It is computed. All other numbers in
+these tables and in the picture are measured.$about_hosts$left_out
 TEXT
 }
 

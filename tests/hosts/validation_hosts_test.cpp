@@ -135,6 +135,9 @@ TEST_F(ScalePage, HasItsPartsWithoutRoot) {
     at = found;
   }
   EXPECT_THAT(line, Not(HasSubstr("Hosts are network namespaces")));
+  for (const char* about_hosts : {"bytes of the cables", "The cables let 128 kB"}) {
+    EXPECT_THAT(line, Not(HasSubstr(about_hosts)));
+  }
   EXPECT_THAT(line, Not(HasSubstr("rota failed on")));
   EXPECT_THAT(text_of("scaling.svg"), HasSubstr("</svg>"));
 }
