@@ -272,4 +272,6 @@ std::string answers_page() {
          (kServers + servers_table()) + (kWorth + worth_table());
 }
 
+std::string few_answers_page() { return kIntroduction + (kServers + servers_table()); }
+
 }  // namespace rota::bench

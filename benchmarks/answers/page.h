@@ -32,4 +32,7 @@ std::string worth_table();
 // Returns the whole part.
 std::string answers_page();
 
+// Returns the beginning of the part, and parameter servers alone: a test has it in seconds.
+std::string few_answers_page();
+
 }  // namespace rota::bench

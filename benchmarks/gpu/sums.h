@@ -16,7 +16,7 @@ inline constexpr ReduceOp kMeasuredOp = ReduceOp::kSum;
 enum class Way {
   kAny,
   kOnDevices,  // Not through host memory.
-  kByNccl,     // By the table that counted() has returned.
+  kByNccl,     // Each sum by the table that counted() has returned.
 };
 
 // Collective, with the same arguments on all ranks. Sums all of `values`, and then all except the

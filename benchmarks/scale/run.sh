@@ -8,8 +8,8 @@
 # usage: run.sh BIN OUT COMMAND [ROUNDS [whole | few]]
 # BIN has the programs. OUT gets scaling.jsonl, scaling.md and scaling.svg, and the files of
 # validate.sh. The page names COMMAND as its origin. Without root there are no namespaces: then the
-# page has measurements on one host alone, and says so. With few, it has short ones of one and two
-# ranks on one host, and a test runs this script whole in seconds.
+# page has measurements on one host alone, and says so. With few, it has short ones of one model, on
+# one and two ranks of one host, and few answers: a test runs this script whole in seconds.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=../contest/peers.sh
@@ -24,17 +24,25 @@ usage() {
 
 (($# >= 3)) || usage
 bin=$(realpath "$1") out=$2 command=$3 rounds=${4:-3} points=${5:-whole}
-# Ranks on one host, how long each of them runs, and the hosts of a prediction.
+# Models, their scalings, ranks on one host, how long each of them runs, the hosts of a prediction,
+# arguments of the answers, and the seconds that one run may take.
 case $points in
-  whole) ranks_here=(1 2 4 8 16) lengths=(--steps 5 --rounds 5) predicted=(512 10000) ;;
-  few) ranks_here=(1 2) lengths=(--steps 1 --rounds 1) predicted=(512) ;;
+  whole)
+    models=(lenet mlp) scalings=(weak strong) ranks_here=(1 2 4 8 16)
+    lengths=(--steps 5 --rounds 5) predicted=(512 10000) answers=() limit=180
+    ;;
+  few)
+    models=(lenet) scalings=(weak) ranks_here=(1 2)
+    lengths=(--steps 1 --rounds 1) predicted=(512) answers=(--few) limit=20
+    ;;
   *) usage ;;
 esac
-limit=180  # Seconds that one run may take.
+prediction_limit=180  # Seconds that one prediction may take.
 rows=$out/scaling.jsonl
 about_hosts=  # Sentences of the page, if hosts are measured.
 left_out=     # Sentences of the page about what failed or cannot be measured.
 declare -A took_part=()
+declare -A given_up=()  # Contestants that have failed, if only few points are measured.
 mkdir -p "$out"
 : >"$rows"
 begin_page
@@ -43,23 +51,27 @@ trap 'rm -rf "$work"' EXIT
 
 # contest HOSTS RANKS CONTESTANTS ARGUMENT...: runs each contestant once a round, and adds its rows.
 # If a contestant fails or takes too long, the page names it but has no rows of it: ratios need
-# every round.
+# every round. With few points, it then takes no further part: each of its runs might hang.
 contest() {
   local count=$1 ranks=$2 name round
   local -A failed=()
   for name in $3; do rm -f "$work/rows.$name"; done
   for ((round = 1; round <= rounds; ++round)); do
     for name in $3; do
-      [[ ! -v failed[$name] ]] && is_there "$name" || continue
+      [[ ! -v failed[$name] && ! -v given_up[$name] ]] && is_there "$name" || continue
       start "$name" "$count" "$ranks" "${@:4}" >>"$work/rows.$name" || failed[$name]=1
     done
   done
   for name in $3; do
-    [[ ! -v missing[$name] ]] || continue
+    [[ ! -v missing[$name] && ! -v given_up[$name] ]] || continue
     took_part[${name%_pairs}]=1
     if [[ -v failed[$name] ]]; then
       left_out+=" ${titles[$name]} failed on $ranks ranks at ${*:4}, or took more than $limit s,"
       left_out+=" and is left out there."
+      if [[ $points == few ]]; then
+        given_up[$name]=1
+        left_out+=" It takes no further part, because only few points are measured."
+      fi
     else
       cat "$work/rows.$name" >>"$rows"
     fi
@@ -76,8 +88,8 @@ start() {
 # each_model CONTEST...: runs the contest for each model, weak and strong.
 each_model() {
   local model scaling
-  for model in lenet mlp; do
-    for scaling in weak strong; do "$@" --model "$model" --scaling "$scaling"; done
+  for model in "${models[@]}"; do
+    for scaling in "${scalings[@]}"; do "$@" --model "$model" --scaling "$scaling"; done
   done
 }
 
@@ -114,7 +126,7 @@ measure_if_hosts() {
     return
   fi
   if [[ $points == few ]]; then
-    left_out+=" Hosts are left out, because only few points are measured."
+    left_out+=" Other measurements on hosts are left out, because only few points are measured."
     return
   fi
   # shellcheck source=../contest/hosts.sh
@@ -122,7 +134,10 @@ measure_if_hosts() {
   define_starts_on_hosts
   about_hosts=" Hosts are network namespaces, with one rank on each, or with two if there are 16"
   about_hosts+=" ranks. On hosts, Open MPI runs with \`btl=tcp,self\`, and with vader too if two"
-  about_hosts+=" ranks share a host."
+  about_hosts+=" ranks share a host. The kernel moves the bytes of the cables on the cores of the"
+  about_hosts+=" ranks, so computing and cables slow each other in the tables named *trained* of"
+  about_hosts+=" hosts. The cables let 128 kB go ahead of their rate, which *bytes allow* does not"
+  about_hosts+=" count."
   make_hosts 32 1gbit
   measure_hosts 1000 5 5
   measure_hosts 100 2 3
@@ -167,10 +182,11 @@ measure_predictions() {
   local hosts round
   for hosts in "${predicted[@]}"; do
     for ((round = 0; round < rounds; ++round)); do
-      timeout $limit "$bin/rota-bench" predict --workload resnet-101 --hosts "$hosts" --plan ring \
-        --rate 100G --latency 20us --cost --json | sed -n "$cost_to_rows" |
+      timeout $prediction_limit "$bin/rota-bench" predict --workload resnet-101 --hosts "$hosts" \
+        --plan ring --rate 100G --latency 20us --cost --json | sed -n "$cost_to_rows" |
         note "predict-$hosts" && continue
-      left_out+=" Predicting training on $hosts hosts failed, or took more than $limit s."
+      left_out+=" Predicting training on $hosts hosts failed, or took more than"
+      left_out+=" $prediction_limit s."
       break
     done
   done
@@ -208,14 +224,12 @@ TEXT
 In the tables named *trained*, the ranks compute, and each has a core of its own. There, computing
 alone is slower than the pace above if the cores share a cache or their memory. With strong scaling,
 efficiency is the time of one rank for the whole batch, divided by the number of ranks and by the
-time of a step: a small batch takes longer for each image. Between hosts, the kernel moves the bytes
-of the cables on the cores of the ranks, so computing and cables slow each other there.
+time of a step: a small batch takes longer for each image.
 TEXT
   paragraph <<TEXT
 *Bytes allow* is the efficiency that no library can exceed: no gradient leaves before it is final,
-and each host must send 2 (n - 1) / n of the bytes for n hosts. The cables let 128 kB go ahead of
-their rate, which this bound does not count. It is computed. All other numbers in these tables and
-in the picture are measured.$about_hosts$left_out
+and each host must send 2 (n - 1) / n of the bytes for n hosts. It is computed. All other numbers in
+these tables and in the picture are measured.$about_hosts$left_out
 TEXT
 }
 
@@ -253,7 +267,7 @@ tell_predictions() {
   echo
   cat "$out/validation.md"
   echo
-  "$bin/rota-bench" scale-answers
+  "$bin/rota-bench" scale-answers "${answers[@]}"
 } >"$out/scaling.new"
 mv "$out/scaling.new" "$out/scaling.md"
 cat "$out/scaling.md"

@@ -10,8 +10,7 @@ judges_folder() { echo "$kept/judges/$(sha256sum <tests/judges/requirements.txt 
 # libraries, as in the tests of ./dev.
 has_judges() { [[ ! -e tests/judges/requirements.txt || -e $(judges_folder)/complete ]]; }
 
-# Without the libraries, the tests of the judges are skipped. .ci/allowed_skips allows that to a
-# machine that cannot install them. A release has no such skip.
+# Without the libraries, the tests of the judges are skipped. CI does not allow that.
 install_judges() {
   ! has_judges || return 0
   local folder log

@@ -1,13 +1,15 @@
 // Writes points so that both loaders of TensorBoard show one curve. The loader in Python drops
 // points only at the start of a file. The fast loader knows no starts: a point drops all points
 // whose step is not smaller. So each file has ascending steps. If a point does not come behind all
-// others, a new file starts there, and has the later points again.
+// others, a new file starts there, and has the later points again. If the disk has not taken all
+// points of a file, the next file has what is missing, and all later points.
 #include "training/evaluator_curves.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include <rota/error.h>
@@ -46,13 +48,20 @@ void EvaluatorCurves::write(const SavedEvaluation& evaluation,
   if (folder_.empty()) return;
   others.push_back(evaluation);
   const std::vector<SavedEvaluation> curve = curve_of(std::move(others));
-  const auto first = std::ranges::find_if(curve, [&](const SavedEvaluation& each) {
+  const auto own = std::ranges::find_if(curve, [&](const SavedEvaluation& each) {
     return each.start == evaluation.start && each.step == evaluation.step;
   });
-  if (first == curve.end()) return;  // A later start of the run has gone back behind this point.
-  const bool continues = writer_ && run_ == evaluation.run && evaluation.step > last_step_;
-  // A file starts right behind the point before. So it also drops points of an evaluator that was
-  // killed before it wrote their lines. A new run drops all points of the run before.
+  if (own == curve.end()) return;  // A later start of the run has gone back behind this point.
+  // Earlier evaluators may have left a part of the curve, or none, or that of another run.
+  if (run_ != evaluation.run) missing_ = 0;
+  const bool continues =
+      writer_ && writer_->dropped() == 0 && run_ == evaluation.run && evaluation.step > last_step_;
+  run_ = evaluation.run;
+  missing_ = std::min(missing_, evaluation.step);
+  const auto first =
+      continues ? own : std::ranges::lower_bound(curve, missing_, {}, &SavedEvaluation::step);
+  // A file starts right behind the point before. So it also drops points that are in no line. For
+  // the loader in Python, the first file of a run drops all points of the run before.
   const std::uint64_t first_step = first == curve.begin() ? 0 : std::prev(first)->step + 1;
   if (!continues && !open(first_step)) return;
   for (auto each = first; each != curve.end(); ++each) {
@@ -60,16 +69,17 @@ void EvaluatorCurves::write(const SavedEvaluation& evaluation,
       writer_->scalar(name, mean, static_cast<std::int64_t>(each->step));
     }
   }
-  run_ = evaluation.run;
   last_step_ = curve.back().step;
-  writer_->flush_within(kSummaryWait);
+  const bool is_written = writer_->flush_within(kSummaryWait) && writer_->dropped() == 0;
+  if (is_written) missing_ = last_step_ + 1;
 }
 
 // Makes a writer, whose file begins at this step. Returns false if that fails.
 bool EvaluatorCurves::open(std::uint64_t first_step) {
   SummaryOptions options;
   options.first_step = static_cast<std::int64_t>(first_step);
-  if (is_warned_) options.other_writer_wait = {};  // One wait is enough.
+  options.queue_summaries = std::numeric_limits<std::size_t>::max();  // A whole curve may wait.
+  if (is_warned_) options.other_writer_wait = {};                     // One wait is enough.
   try {
     writer_.emplace(folder_, options);
   } catch (const Error& error) {

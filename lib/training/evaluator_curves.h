@@ -29,11 +29,16 @@ class EvaluatorCurves {
   checkpoint::Means means_of(const SavedEvaluation& evaluation) const;
 
   // Writes the points of the evaluation. `others` are all other evaluations of its run. Later
-  // points that are there already are written again. Warns once if that fails: the evaluator goes
-  // on, because its end would end the job.
+  // points that are there already are written again. The first call for a run, and the first one
+  // after close(), write the whole curve. Warns once if no file can be made: the evaluator goes on,
+  // because its end would end the job. A later call writes what the disk has not taken.
   void write(const SavedEvaluation& evaluation, std::vector<SavedEvaluation> others);
 
-  void close() noexcept { writer_.reset(); }
+  // Lets other evaluators write to the folder.
+  void close() noexcept {
+    writer_.reset();
+    run_.clear();
+  }
 
  private:
   bool open(std::uint64_t first_step);
@@ -41,8 +46,9 @@ class EvaluatorCurves {
   std::filesystem::path folder_;  // Empty: no curve is written.
   std::vector<std::string> names_;
   std::optional<SummaryWriter> writer_;
-  std::string run_;              // Of the points that writer_ has written.
-  std::uint64_t last_step_ = 0;  // Of these points.
+  std::string run_;              // Empty: what the files have is not known.
+  std::uint64_t last_step_ = 0;  // Of the points that writer_ got.
+  std::uint64_t missing_ = 0;    // The disk may lack points of run_ from this step on.
   bool is_warned_ = false;
 };
 

@@ -145,6 +145,18 @@ TEST(Answers, PredictThatServersAreSlowerThanARing) {
   EXPECT_THAT(table, HasSubstr("| vgg-16 |"));
 }
 
+TEST(Answers, AreFewIfAsked) {
+  std::string program = "scale-answers";
+  std::string argument = "--few";
+  char* arguments[] = {program.data(), argument.data()};
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(run_answers_command(2, arguments), 0);
+  const std::string page = ::testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(page.starts_with("## Larger worlds: predicted, not measured\n")) << page;
+  EXPECT_TRUE(page.ends_with(servers_table())) << page;
+  EXPECT_EQ(count_of_text(page, "\n### "), 1u) << page;
+}
+
 TEST(Answers, RefuseWhatIsNoOption) {
   std::string program = "scale-answers";
   std::string argument = "--hosts";

@@ -62,12 +62,33 @@ TEST_F(MeasuredSums, AreNoSumsOfNcclIfAPlanOfRotaRanThem) {
   nccl::use(counted(fake.calls()));
   for (const std::size_t world_size : {1, 2}) {
     EXPECT_EQ(reasons_of(world_with("ring", world_size), Way::kByNccl),
-              Reasons(world_size, "NCCL did not run the sums"));
+              Reasons(world_size, "NCCL did not run all sums"));
     EXPECT_EQ(reasons_of(world_with("ring", world_size), Way::kAny), Reasons(world_size));
   }
 }
 
 const nccl::Calls* right_calls = nullptr;
+const nccl::Calls* counting_calls = nullptr;
+
+// Sums all elements by the table that counts, and fewer ones by the other table.
+int count_whole_sums(const nccl::Job& job, ReduceOp op) noexcept {
+  const nccl::Calls& calls = job.count == kCount ? *counting_calls : *right_calls;
+  return calls.all_reduce(job, op);
+}
+
+// The world has one rank, because ranks that are threads count together.
+TEST_F(MeasuredSums, AreNoSumsOfNcclIfItRanOneOfTwo) {
+  FakeNccl fake;
+  right_calls = &fake.calls();
+  counting_calls = &counted(fake.calls());
+  nccl::Calls half = fake.calls();
+  half.all_reduce = count_whole_sums;
+  nccl::use(half);
+  EXPECT_EQ(reasons_of(world_with("nccl", 1), Way::kByNccl),
+            Reasons(1, "NCCL did not run all sums"));
+  EXPECT_EQ(reasons_of(world_with("nccl", 1), Way::kAny), Reasons(1));
+  nccl::use(fake.calls());  // `half` ends here.
+}
 
 // Leaves the last element of each rank as it is.
 int forget_the_last(const nccl::Job& job, ReduceOp op) noexcept {

@@ -107,8 +107,9 @@ in_order() {
 }
 expect "what uses the GPU comes first, and what does not comes last" in_order \
   '^passed: cuda_library_test$' '^passed: gpu_kernels_test$' '^passed: either_device_test$' \
-  '^passed: device_training_test$' '^passed: mnist_device_test$' '^passed: sanitizer_racecheck$' \
-  '^\{"what": "good"\}$' '^passed: good_test$'
+  '^passed: device_training_test$' '^passed: mnist_device_test$' '^\{"what": "good"\}$' \
+  '^passed: sanitizer_memcheck$' '^passed: sanitizer_racecheck$' '^passed: sanitizer_synccheck$' \
+  '^passed: good_test$'
 for tool in memcheck racecheck synccheck; do
   while read -r name; do
     expect "$tool sees $name" grep -qF "[ RUN      ] $name" "$folder/results/sanitizer_$tool.log"
@@ -134,7 +135,8 @@ test_words() {
     sed -nE 's/^ *(rota_test|add_executable|target_link_libraries)\((\w+_test)(.*)\) *$/\2 \3/p'
 }
 # tests_on_gpu prints the test programs that use a GPU where there is one: they link the kernels for
-# GPUs, or one of their sources asks for a GPU.
+# GPUs, or one of their sources asks for a GPU. It sees only names and sources that a call writes
+# out, such as NAME_test and FILE.cpp, but none that are in a variable.
 tests_on_gpu() {
   local list name words word
   while read -r list; do

@@ -113,6 +113,10 @@ TEST_F(ScalePage, HasItsPartsWithoutRoot) {
 #endif
   if (const auto missing = leave_root()) GTEST_SKIP() << *missing;
   const Result result = script("run.sh", {"a test", "1", "few"});
+  if (result.err.find("no page: the code (") != std::string::npos) {
+    GTEST_SKIP() << "somebody has edited the code while this test ran: run it again\n"
+                 << result.err;
+  }
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const std::string page = text_of("scaling.md");
   EXPECT_EQ(page, result.out) << result.err;
@@ -129,12 +133,15 @@ TEST_F(ScalePage, HasItsPartsWithoutRoot) {
         "**lenet, weak scaling, one host: measured**",
         "**lenet, trained, weak scaling, one host: measured**",
         "The validation of predictions is left out: only root can make",
-        "## Larger worlds: predicted, not measured", "### How many workers are worth it?"}) {
+        "## Larger worlds: predicted, not measured", "### Parameter servers"}) {
     const std::size_t found = line.find(part, at);
     ASSERT_NE(found, std::string::npos) << part << "\nis not behind the part before it:\n" << page;
     at = found;
   }
   EXPECT_THAT(line, Not(HasSubstr("Hosts are network namespaces")));
+  for (const char* about_hosts : {"bytes of the cables", "The cables let 128 kB"}) {
+    EXPECT_THAT(line, Not(HasSubstr(about_hosts)));
+  }
   EXPECT_THAT(line, Not(HasSubstr("rota failed on")));
   EXPECT_THAT(text_of("scaling.svg"), HasSubstr("</svg>"));
 }

@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "exports/full_disk.h"
 #include "exports/shown_curve.h"
 #include "training/temporary_folder.h"
 
@@ -18,17 +21,26 @@ namespace {
 
 using testing::Curve;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
 const std::string kShownRun = "000102030405060708090a0b0c0d0e0f";
 const std::string kNextRun = "f00102030405060708090a0b0c0d0e0f";
+const std::string kLongName(10'000, 'x');  // Of a curve whose points do not fit a full disk.
 
 // Returns an evaluation whose point says which start and step it has.
 SavedEvaluation evaluation_of(std::uint64_t start, std::uint64_t step,
                               const std::string& run = kShownRun) {
   const double mean = static_cast<double>(1000 * start + step);
   return {.run = run, .start = start, .step = step, .samples = 4, .sums = {4 * mean, 2}};
+}
+
+// Returns an evaluation that also has a point of the curve with the long name.
+SavedEvaluation long_evaluation_of(std::uint64_t step) {
+  SavedEvaluation evaluation = evaluation_of(1, step);
+  evaluation.sums.push_back(0);
+  return evaluation;
 }
 
 TEST(CurveOf, HasAscendingSteps) {
@@ -47,6 +59,14 @@ TEST(CurveOf, LeavesOutWhatALaterStartHasReplaced) {
               ElementsAre(evaluation_of(3, 5)));
 }
 
+// The second start goes on from step 100, and saves its first checkpoint at step 305. No manifest
+// says where a start goes on, so the point of step 207 stays.
+TEST(CurveOf, KeepsWhatIsBeforeTheFirstPointOfALaterStart) {
+  EXPECT_THAT(curve_of({evaluation_of(1, 100), evaluation_of(1, 207), evaluation_of(1, 311),
+                        evaluation_of(2, 305)}),
+              ElementsAre(evaluation_of(1, 100), evaluation_of(1, 207), evaluation_of(2, 305)));
+}
+
 class EvaluatorCurvesTest : public ::testing::Test {
  protected:
   // Writes a point as an evaluator does, which remembers all evaluations before this one.
@@ -61,14 +81,14 @@ class EvaluatorCurvesTest : public ::testing::Test {
 
   // Returns what both loaders show.
   Curve shown(const std::string& tag = "cost") const {
-    const auto folder = folder_.path() / "evaluator";
-    Curve points = testing::curve(folder, tag);
-    EXPECT_EQ(testing::curve_of_fast_loader(folder, tag), points);
+    Curve points = testing::curve(curves_folder_, tag);
+    EXPECT_EQ(testing::curve_of_fast_loader(curves_folder_, tag), points);
     return points;
   }
 
   testing::TemporaryFolder folder_;
-  EvaluatorCurves curves_{folder_.path(), {"cost", "accuracy"}};
+  const std::filesystem::path curves_folder_ = folder_.path() / "evaluator";
+  EvaluatorCurves curves_{folder_.path(), {"cost", "accuracy", kLongName}};
   std::vector<SavedEvaluation> saved_;
 };
 
@@ -108,14 +128,61 @@ TEST_F(EvaluatorCurvesTest, DropAPointWithoutALine) {
   curves_.close();
   saved_.pop_back();
   write(evaluation_of(1, 9));
-  EXPECT_THAT(testing::curve(folder_.path() / "evaluator", "cost"),
-              ElementsAre(Pair(3, 1003), Pair(9, 1009)));
+  EXPECT_THAT(shown(), ElementsAre(Pair(3, 1003), Pair(9, 1009)));
 }
 
 TEST_F(EvaluatorCurvesTest, BeginAnewWithARun) {
   for (const std::uint64_t step : {3, 6}) write(evaluation_of(1, step));
   write(evaluation_of(1, 3, kNextRun));
   EXPECT_THAT(shown(), ElementsAre(Pair(3, 1003)));
+}
+
+// The new run has no point at the steps of the run before. The fast loader knows no starts, and
+// goes on to show those. So each run needs a folder of logs of its own.
+TEST_F(EvaluatorCurvesTest, DropEarlierStepsOfAnotherRunInOneLoaderOnly) {
+  for (const std::uint64_t step : {3, 6}) write(evaluation_of(1, step));
+  write(evaluation_of(1, 9, kNextRun));
+  EXPECT_THAT(testing::curve(curves_folder_, "cost"), ElementsAre(Pair(9, 1009)));
+  EXPECT_THAT(testing::curve_of_fast_loader(curves_folder_, "cost"),
+              ElementsAre(Pair(3, 1003), Pair(6, 1006), Pair(9, 1009)));
+}
+
+// For step 6, a file starts that hides step 9. The disk takes this start, but none of the points.
+TEST_F(EvaluatorCurvesTest, WriteAgainWhatAFullDiskHasNotTaken) {
+  for (const std::uint64_t step : {3, 9}) write(long_evaluation_of(step));
+  ::testing::internal::CaptureStderr();
+  {
+    const testing::FullDisk full(kLongName.size());
+    write(long_evaluation_of(6));
+  }
+  EXPECT_THAT(testing::curve(curves_folder_, "cost"), ElementsAre(Pair(3, 1003)));
+  write(long_evaluation_of(12));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("; dropped summaries: 6 so far"));
+  for (const std::string& tag : {std::string("cost"), kLongName}) {
+    EXPECT_THAT(testing::steps_of(shown(tag)), ElementsAre(3, 6, 9, 12));
+  }
+}
+
+// A file has the name of the folder.
+TEST_F(EvaluatorCurvesTest, WriteLaterWhatHadNoFolder) {
+  std::ofstream(curves_folder_) << "no folder";
+  ::testing::internal::CaptureStderr();
+  for (const std::uint64_t step : {3, 9}) write(evaluation_of(1, step));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("goes on without curves"));
+  std::filesystem::remove(curves_folder_);
+  write(evaluation_of(1, 12));
+  EXPECT_THAT(testing::steps_of(shown()), ElementsAre(3, 9, 12));
+}
+
+// The evaluator before has ended without any file.
+TEST_F(EvaluatorCurvesTest, AreWholeAfterARestart) {
+  for (const std::uint64_t step : {3, 9}) saved_.push_back(evaluation_of(1, step));
+  write(evaluation_of(1, 12));
+  EXPECT_THAT(testing::steps_of(shown()), ElementsAre(3, 9, 12));
+  curves_.close();
+  std::filesystem::remove_all(curves_folder_);
+  write(evaluation_of(1, 15));
+  EXPECT_THAT(testing::steps_of(shown()), ElementsAre(3, 9, 12, 15));
 }
 
 // NaN is a point too, and a line of another program may have fewer sums than there are curves.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests and measures rota on a GPU, in six minutes at most (ROTA_GPU_MINUTES sets another limit):
-# first the tests that use the GPU, then the kernels under compute-sanitizer, then the figures of
-# the page about GPUs, and last the other tests with the label gpu. ./dev gpu --build has put this
+# first the tests that use the GPU, then the figures of the page about GPUs, then the kernels under
+# compute-sanitizer, and last the other tests with the label gpu. ./dev gpu --build has put this
 # script into a folder, with programs and libraries.
 # Besides this folder it needs the GPU's driver, a C library as new as that of the build, for models
 # cuBLAS, and for the figures of NCCL NCCL: those of the system, or of Python's wheels, which PyTorch
@@ -117,14 +117,6 @@ say "$(fact gpu), driver $(cat "$results/driver.txt")"
 
 say "the tests that use the GPU"
 for name in "${on_gpu[@]}"; do check_test "$name"; done
-say "the kernels under compute-sanitizer"
-# GoogleTest numbers the types of a test: 2 and 0 are float. The log names each test.
-kernels='GpuCodings.*:GpuCasts.*:GpuReductions/2.*:GpuUpdates/0.*:GpuNorms/0.*'
-kernels+=':GpuActivations.*:GpuDropout.*:GpuPixels.*:GpuRows.*:GpuPooling.*:GpuWindows.*:GpuLoss.*'
-for tool in memcheck racecheck synccheck; do
-  check "sanitizer_$tool" 60 "$here/sanitizer/compute-sanitizer" --tool $tool --error-exitcode 9 \
-    "$here/tests/gpu_kernels_test" --gtest_filter="$kernels"
-done
 say "the figures"
 : >"$results/rows.jsonl"
 run_rows
@@ -134,6 +126,15 @@ run_rows
   echo ']}'
 } >"$results/gpu.json"
 make_page >"$results/gpu.md"
+say "the kernels under compute-sanitizer"
+# The tools may make the kernels a hundred times slower, so no figure waits for them.
+# GoogleTest numbers the types of a test: 2 and 0 are float. The log names each test.
+kernels='GpuCodings.*:GpuCasts.*:GpuReductions/2.*:GpuUpdates/0.*:GpuNorms/0.*'
+kernels+=':GpuActivations.*:GpuDropout.*:GpuPixels.*:GpuRows.*:GpuPooling.*:GpuWindows.*:GpuLoss.*'
+for tool in memcheck racecheck synccheck; do
+  check "sanitizer_$tool" 120 "$here/sanitizer/compute-sanitizer" --tool $tool --error-exitcode 9 \
+    "$here/tests/gpu_kernels_test" --gtest_filter="$kernels"
+done
 say "the other tests, which use no GPU"
 check_others
 say "the results are in $results/gpu.md and $results/gpu.json, after $SECONDS seconds"

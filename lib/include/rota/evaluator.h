@@ -66,8 +66,9 @@ class ROTA_EXPORT Evaluator : private EvaluatorLoop {
   //
   // A checkpoint that is damaged, or gone before its turn, is passed over, and named on stderr. So
   // is a damaged line of evaluations.jsonl: its checkpoint is evaluated again. If the folder of the
-  // curves cannot be written, one warning says so, and the evaluator goes on. If evaluations.jsonl
-  // cannot be written later, such as on a full disk, the scores stay in memory until it can.
+  // curves cannot be written, one warning says so, and the evaluator goes on. Missing points come
+  // with the next checkpoint. If evaluations.jsonl cannot be written later, such as on a full disk,
+  // the scores stay in memory until it can.
   //
   // Throws Error kMismatch if a checkpoint is of another model or training set; kCannotWrite if
   // evaluations.jsonl cannot be opened for writing, or if another evaluator uses the folder;
