@@ -7,9 +7,13 @@ namespace rota {
 
 using base::TimePoint;
 
+// Shortens a gap here and not in judge(), since a look that brings news is not judged.
 void Watch::look(TimePoint now) noexcept {
   now_ = now;
-  passed_ = now - std::exchange(last_look_, now);
+  const base::Duration too_long = now - std::exchange(last_look_, now) - kSuspended;
+  if (too_long <= base::Duration(0)) return;
+  if (first_look_ != TimePoint{}) first_look_ += too_long;
+  if (departure_seen_ != TimePoint{}) departure_seen_ += too_long;
 }
 
 void Watch::on_departure_of(std::size_t peer) noexcept {
@@ -23,12 +27,7 @@ bool Watch::wants_report_of(std::size_t peer) const noexcept {
 }
 
 Watch::Verdict Watch::judge(std::size_t peer, bool tells_why, bool stream_goes_on) noexcept {
-  if (first_look_ == TimePoint{}) {
-    first_look_ = now_;
-  } else if (passed_ > kSuspended) {
-    first_look_ += passed_ - kSuspended;
-    if (departure_seen_ != TimePoint{}) departure_seen_ += passed_ - kSuspended;
-  }
+  if (first_look_ == TimePoint{}) first_look_ = now_;
   const base::Duration more = tells_why ? base::Duration(kTellsWithin) : base::Duration(0);
   const bool is_late = now_ - first_look_ > deadline_ + more;
   if (departed_ != peer) return is_late ? Verdict::kTimedOut : Verdict::kWaits;

@@ -65,7 +65,6 @@ class Watch {
   base::Duration deadline_;
   base::TimePoint now_{};
   base::TimePoint last_look_{};
-  base::Duration passed_{};              // Time since the previous look.
   base::TimePoint first_look_{};         // The first look in the oldest operation.
   std::optional<std::size_t> departed_;  // An awaited peer that is known to have ended.
   base::TimePoint departure_seen_{};     // When that end was first seen in this operation.

@@ -124,6 +124,16 @@ TEST_F(WatchTest, HardlyCountsASuspensionAgainstAStream) {
   EXPECT_EQ(look_for(seconds(3), false, true), Verdict::kEnded);
 }
 
+// Method: the first look after the suspension hears that the peer has ended, and so is not judged.
+TEST_F(WatchTest, HardlyCountsASuspensionInWhichAPeerHasEnded) {
+  EXPECT_EQ(look_for(seconds(1), false, true), Verdict::kWaits);
+  now_ += seconds(100);
+  watch_.look(now_);
+  watch_.on_departure_of(kPeer);
+  EXPECT_EQ(look_for(seconds(1), false, true), Verdict::kWaits) << "more may be on its way";
+  EXPECT_EQ(look_for(seconds(3), false, true), Verdict::kEnded);
+}
+
 // Method: the stream neither moves nor ends, and the time that it may take would end later.
 TEST_F(WatchTest, EndsTheWaitForAStreamAtTheDeadline) {
   const auto begin = now_ + kOften;
