@@ -176,6 +176,7 @@ class Writer final : public StateVisitor {
     begin_anew(piece);
   }
   void visit_tensor(const StatePiece& piece, std::span<const std::size_t>, Values values) override {
+    require_host_memory(piece.name, values);
     visited_.insert(piece.name);
     if (is_shared(piece)) {
       const StoredTensor* saved = find(shared_.tensors, piece.name);

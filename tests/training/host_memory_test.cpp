@@ -101,6 +101,20 @@ TEST_F(StateOnADevice, IsRefusedBeforeACheckpointIsRestored) {
   expect_nothing_restored(options());
 }
 
+// Method: the visit names the device only to a visitor that may write, and a copy in host memory to
+// all others. So the comparison before a restore finds nothing wrong.
+TEST_F(StateOnADevice, IsRefusedWhereARestoreWouldWriteToIt) {
+  save_and_change();
+  std::vector<float> copy = weights_;
+  on_every_rank(1, [&](Communicator& communicator) {
+    Checkpointer checkpointer(communicator, options(), [&](StateVisitor& visitor) {
+      visit_of_weights(visitor.writes() ? Values(on_device()) : Values(copy))(visitor);
+    });
+    expect_refusal_of("model/weights", [&] { checkpointer.restore(); });
+  });
+  EXPECT_THAT(weights_, ElementsAre(4, 5, 6));
+}
+
 TEST_F(StateOnADevice, IsRefusedBeforeParametersAloneAreRestored) {
   save_and_change();
   CheckpointOptions branch = options();
