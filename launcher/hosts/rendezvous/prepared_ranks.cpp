@@ -31,11 +31,14 @@ std::vector<os::Listener> listen_in(const PortRange& ports, const std::string& a
     listeners.push_back(*std::move(listener));
   }
   if (listeners.size() == count) return listeners;
-  throw os::AddressInUse("the ports " + std::to_string(ports.first + 1) + " to " +
-                         std::to_string(ports.last) + " of " + address + " have room for " +
-                         std::to_string(listeners.size()) + " of the " + std::to_string(count) +
-                         " ranks of this host" +
-                         (passed.trouble.empty() ? "" : " (last error: " + passed.trouble + ")"));
+  const std::string text = "the ports " + std::to_string(ports.first + 1) + " to " +
+                           std::to_string(ports.last) + " of " + address + " have room for " +
+                           std::to_string(listeners.size()) + " of the " + std::to_string(count) +
+                           " ranks of this host" +
+                           (passed.trouble.empty() ? "" : " (last error: " + passed.trouble + ")") +
+                           ": give other ports with --ports";
+  if (passed.is_in_use) throw os::AddressInUse(text);
+  throw Error(ErrorCode::kSystem, text);
 }
 
 // Waits for ports that the ranks of a killed job still hold. The wait is short, because this host
@@ -48,12 +51,8 @@ std::vector<os::Listener> listen_for_ranks(const HostSetup& setup, const std::st
     beat_all();
     return listen_in(setup.options.ports, address, count);
   };
-  try {
-    auto listeners = os::listen_patiently(listen, setup.signals, kHeldByRanks);
-    return listeners ? *std::move(listeners) : listen();
-  } catch (const os::AddressInUse& error) {
-    throw os::AddressInUse(std::string(error.what()) + ": give other ports with --ports");
-  }
+  auto listeners = os::listen_patiently(listen, setup.signals, kHeldByRanks);
+  return listeners ? *std::move(listeners) : listen();
 }
 
 void require_groups(const HostAssignment& assignment, const Options& options) {

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include <rota/error.h>
+
 #include "launcher/ranks/heartbeat.h"
 #include "os/listener.h"
 #include "testing/own_ports.h"
@@ -79,8 +81,21 @@ TEST_F(PreparedRanksTest, TheHostSaysWhichPortsAreTooFew) {
     ADD_FAILURE() << "the rank listens at a port that another process holds";
   } catch (const os::AddressInUse& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("have room for 0 of the 1 ranks of this host"),
-                                    EndsWith(" (tried for 2 s): give other ports with --ports")));
+                                    EndsWith(": give other ports with --ports (tried for 2 s)")));
   }
+}
+
+// Method: no host has this address, which is kept for documents. The port is free.
+TEST_F(PreparedRanksTest, TheHostDoesNotWaitForAPortThatItCannotUse) {
+  held_ = {};
+  try {
+    prepare_ranks(setup(), assignment(), "192.0.2.1", [this] { ++sign_count_; });
+    ADD_FAILURE() << "the rank listens at the address of no host";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("(last error: bind to 192.0.2.1:" + ports_.port(1)),
+                                    EndsWith(": give other ports with --ports")));
+  }
+  EXPECT_EQ(sign_count_, 1U) << "the host has tried again";
 }
 
 }  // namespace
