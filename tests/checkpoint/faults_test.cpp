@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -104,7 +105,10 @@ const RunId kLaterRun = *run_id_from("22222222222222222222222222222222");
 
 class Faults : public ::testing::Test {
  protected:
-  Faults() { checkpoints_.create(); }
+  Faults() {
+    checkpoints_.create();
+    options_.folder = checkpoints_.path();
+  }
   ~Faults() override { fault = {}; }
 
   // Saves a checkpoint as a job does. Returns what failed, or an empty text.
@@ -125,8 +129,22 @@ class Faults : public ::testing::Test {
     return error->what();
   }
 
+  // Saves step 1 of a run that keeps one checkpoint, and has no thread that saves. Returns its
+  // Checkpointer.
+  std::unique_ptr<Checkpointer> save_first() {
+    options_.keep = 1;
+    options_.asynchronous = false;
+    auto checkpointer = std::make_unique<Checkpointer>(alone_, options_, run_.visitor());
+    checkpointer->restore();
+    checkpointer->finish(1);
+    return checkpointer;
+  }
+
   testing::TemporaryFolder temporary_;
   CheckpointFolder checkpoints_{(temporary_.path() / "a").string()};
+  Communicator alone_{CommunicatorOptions{}};
+  ToyRun run_;
+  CheckpointOptions options_;  // Of a run in the folder.
 };
 
 // Method: the n-th call fails, for each n that a save reaches.
@@ -179,21 +197,17 @@ TEST_F(Faults, OfAReadAreNoDamage) {
 // The newest checkpoint may be whole, so the run must not go on from the one before. The manifest
 // can be read here, and a file of tensors cannot.
 TEST_F(Faults, OfAReadDoNotTakeARunToAnOlderCheckpoint) {
-  Communicator alone{CommunicatorOptions{}};
-  ToyRun run;
-  CheckpointOptions options;
-  options.folder = checkpoints_.path();
   {
-    Checkpointer checkpointer(alone, options, run.visitor());
+    Checkpointer checkpointer(alone_, options_, run_.visitor());
     checkpointer.restore();
     checkpointer.finish(1);
     checkpointer.finish(2);
   }
-  CheckpointOptions branch = options;
+  CheckpointOptions branch = options_;
   branch.folder = temporary_.path() / "branch";
   branch.from = checkpoints_.path_of(2);
-  for (const CheckpointOptions& each : {options, branch}) {
-    Checkpointer checkpointer(alone, each, run.visitor());
+  for (const CheckpointOptions& each : {options_, branch}) {
+    Checkpointer checkpointer(alone_, each, run_.visitor());
     fault = {.call = "populate", .countdown = 1, .error = EFAULT};
     const auto error = error_of([&] { checkpointer.restore(); });
     EXPECT_EQ(fault.countdown, 0);
@@ -269,13 +283,9 @@ TEST_F(Faults, OfEvaluationsLeaveTheFileAsLongAsItWas) {
 // Some file systems that are a view of an object store rename no folder that has files. Each has an
 // error of its own. Other errors say nothing of that.
 TEST_F(Faults, OfARenameEndTheJobAtItsStart) {
-  Communicator alone{CommunicatorOptions{}};
-  ToyRun run;
-  CheckpointOptions options;
-  options.folder = checkpoints_.path();
   for (const int reason : {ENOSYS, EOPNOTSUPP, EINVAL, EXDEV, EPERM, EIO, EACCES}) {
     fault = {.call = "rename", .countdown = 1, .error = reason};
-    const auto error = error_of([&] { Checkpointer(alone, options, run.visitor()); });
+    const auto error = error_of([&] { Checkpointer(alone_, options_, run_.visitor()); });
     EXPECT_EQ(fault.countdown, 0);
     fault = {};
     ASSERT_TRUE(error);
@@ -288,7 +298,7 @@ TEST_F(Faults, OfARenameEndTheJobAtItsStart) {
     EXPECT_EQ(told.find(needs) == std::string::npos, is_other) << told;
     EXPECT_TRUE(checkpoints_.sweep().empty()) << "nothing is left";
   }
-  Checkpointer(alone, options, run.visitor()).restore();
+  Checkpointer(alone_, options_, run_.visitor()).restore();
   EXPECT_TRUE(checkpoints_.sweep().empty()) << "nothing is left";
 }
 
@@ -347,14 +357,10 @@ TEST_F(Faults, OfARemovalLeaveNoHalf) {
 }
 
 TEST_F(Faults, OfAWriteThatHangsAreToldAndEndTheRunInTime) {
-  Communicator alone{CommunicatorOptions{}};
-  ToyRun run;
-  CheckpointOptions options;
-  options.folder = checkpoints_.path();
-  options.save_timeout = 200ms;
-  options.most_failures = 2;
+  options_.save_timeout = 200ms;
+  options_.most_failures = 2;
   {
-    Checkpointer checkpointer(alone, options, run.visitor());
+    Checkpointer checkpointer(alone_, options_, run_.visitor());
     checkpointer.restore();
     checkpointer.finish(1);
     ASSERT_TRUE(checkpointer.finished());
@@ -385,49 +391,33 @@ TEST_F(Faults, OfAWriteThatHangsAreToldAndEndTheRunInTime) {
 
 // The second rename in a save is that of the older checkpoint which is removed.
 TEST_F(Faults, OfARemovalAreNoFailureOfTheSave) {
-  Communicator alone{CommunicatorOptions{}};
-  ToyRun run;
-  CheckpointOptions options;
-  options.folder = checkpoints_.path();
-  options.keep = 1;
-  options.asynchronous = false;
-  Checkpointer checkpointer(alone, options, run.visitor());
-  checkpointer.restore();
-  checkpointer.finish(1);
+  const auto checkpointer = save_first();
   ::testing::internal::CaptureStderr();
   fault = {.call = "rename", .countdown = 2, .error = EIO};
-  checkpointer.finish(2);
+  checkpointer->finish(2);
   EXPECT_EQ(fault.countdown, 0);
   fault = {};
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
               HasSubstr("step 2 is saved, but another one could not be set aside or removed: "));
   EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(2, 1));
-  checkpointer.finish(3);
+  checkpointer->finish(3);
   EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(3));
 }
 
 // Step 9 is a checkpoint from which the run did not resume. The second rename in a save sets it
 // aside.
 TEST_F(Faults, OfASettingAsideLetOldCheckpointsBeRemoved) {
-  Communicator alone{CommunicatorOptions{}};
-  ToyRun run;
-  CheckpointOptions options;
-  options.folder = checkpoints_.path();
-  options.keep = 1;
-  options.asynchronous = false;
-  Checkpointer checkpointer(alone, options, run.visitor());
-  checkpointer.restore();
-  checkpointer.finish(1);
+  const auto checkpointer = save_first();
   ASSERT_EQ(save(9), "");
   ::testing::internal::CaptureStderr();
   fault = {.call = "rename", .countdown = 2, .error = EIO};
-  checkpointer.finish(2);
+  checkpointer->finish(2);
   EXPECT_EQ(fault.countdown, 0);
   fault = {};
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
               HasSubstr("another one could not be set aside or removed: " + checkpoints_.path()));
   EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(9, 2));
-  checkpointer.finish(3);
+  checkpointer->finish(3);
   EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(3));
 }
 
@@ -446,12 +436,8 @@ TEST_F(Faults, OfTheDiskAfterASettingAsideAreTold) {
 
 // The save of the last step fails, and is then repeated.
 TEST_F(Faults, OfASaveDoNotHideTheNextOne) {
-  Communicator alone{CommunicatorOptions{}};
-  ToyRun run;
-  CheckpointOptions options;
-  options.folder = checkpoints_.path();
-  const auto session = training::make_session(alone, options);
-  session->begin(run.visitor());
+  const auto session = training::make_session(alone_, options_);
+  session->begin(run_.visitor());
   fault = {.call = "rename", .countdown = 1, .error = EIO};
   session->end_step(1, {.checkpoint = true});
   session->end(1);

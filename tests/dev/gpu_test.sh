@@ -114,7 +114,8 @@ for tool in memcheck racecheck synccheck; do
   while read -r name; do
     expect "$tool sees $name" grep -qF "[ RUN      ] $name" "$folder/results/sanitizer_$tool.log"
   done <$folder/kernel_tests
-  for what in Codings Casts Reductions Updates Norms Activations Dropout Pixels Rows Pooling Windows Loss; do
+  for what in Codings Casts Reductions Updates Norms Activations Dropout Pixels Rows Pooling \
+    Windows Loss; do
     expect "$tool sees Gpu$what" grep -qE "Gpu${what}[./]" "$folder/results/sanitizer_$tool.log"
   done
 done
