@@ -32,6 +32,9 @@ class OwnPorts {
 
   // Returns one of the hundred, counted from 0.
   std::string port(unsigned number) const { return std::to_string(first_ + number); }
+  std::uint16_t number_of_port(unsigned number) const {
+    return static_cast<std::uint16_t>(first_ + number);
+  }
 
   // Returns the first `count` ports, in the form of --ports.
   std::string range(unsigned count = 100) const {

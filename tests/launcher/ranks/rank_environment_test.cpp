@@ -13,6 +13,7 @@
 
 #include "launcher/plan/devices.h"
 #include "launcher/ranks/provision.h"
+#include "testing/own_ports.h"
 
 namespace rota::launcher {
 namespace {
@@ -285,17 +286,22 @@ TEST(Peers, MeetAtAPortThatIsInNoList) {
 
 // Launchers of other jobs meet at the first ports.
 TEST(Peers, HaveTheLastPortsOfTheRange) {
-  const ClaimedPorts claimed = claim_ports({.first = 61800, .last = 61899}, 3);
+  const testing::OwnPorts own;
+  const ClaimedPorts claimed =
+      claim_ports({.first = own.number_of_port(0), .last = own.number_of_port(99)}, 3);
   ASSERT_EQ(claimed.ports.size(), 3U);
-  for (const std::uint16_t port : claimed.ports) EXPECT_GT(port, 61850);
+  for (const std::uint16_t port : claimed.ports) EXPECT_GT(port, own.number_of_port(50));
   EXPECT_NE(claimed.ports[0], claimed.ports[1]);
 }
 
 // The first port is never handed out: launchers of this job or another one meet there.
 TEST(Peers, NeverHaveTheFirstPortOfTheRange) {
-  const ClaimedPorts claimed = claim_ports({.first = 61900, .last = 61903}, 4);
-  EXPECT_THAT(claimed.ports, ElementsAre(61903, 61902, 61901));
-  EXPECT_THAT(claim_ports({.first = 61900, .last = 61900}, 1).ports, IsEmpty());
+  const testing::OwnPorts own;
+  const std::uint16_t first = own.number_of_port(0);
+  const ClaimedPorts claimed = claim_ports({.first = first, .last = own.number_of_port(3)}, 4);
+  EXPECT_THAT(claimed.ports,
+              ElementsAre(own.number_of_port(3), own.number_of_port(2), own.number_of_port(1)));
+  EXPECT_THAT(claim_ports({.first = first, .last = first}, 1).ports, IsEmpty());
 }
 
 TEST(Peers, AreToldWhereAVariableHoldsThem) {
