@@ -126,8 +126,7 @@ TEST_F(ScalePage, HasItsPartsWithoutRoot) {
   std::size_t at = 0;
   for (const char* part :
        {"# scaling  Measured by `a test` on ", "The steps are those of the example's models",
-        "Hosts, and the time until ranks on them have joined, are left out: only root can make the "
-        "network namespaces",
+        "Hosts, and the time until ranks on them have joined, are left out: only root can make ",
         "To predict a training step of ResNet-101 by a ring on 512 hosts, ",
         "a prediction for 512 hosts takes ", "![](scaling.svg)",
         "**lenet, weak scaling, one host: measured**",

@@ -80,6 +80,7 @@ TEST(DescriptorHandoff, KeepsArenasUntilTheLastRankHasThem) {
 TEST(DescriptorHandoff, MayHaveArenasOfOtherRotarunsRanks) {
   const os::Fd made = os::make_shared_memory("arena", 4096);
   std::vector<os::Fd> of_all;
+  of_all.reserve(3);
   for (int i = 0; i < 3; ++i) {
     of_all.push_back(os::open_shared_memory(os::path_of_shared_memory(made)));
   }
