@@ -59,8 +59,8 @@ limit_rate() {
   done
 }
 
-# Writes the program that mpirun uses as ssh: AGENT [-OPTION...] ADDRESS COMMAND... The program gives
-# each host its own name.
+# Writes the program that mpirun uses as ssh: AGENT [-OPTION...] ADDRESS COMMAND... The program
+# gives each host its own name.
 make_agent() {
   cat >"$folder/agent" <<END
 #!/bin/sh

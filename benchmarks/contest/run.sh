@@ -166,7 +166,8 @@ each host sends and receives 24 MiB. TCP needs at least $least ms for this."
     for part in 5:4K:100 $([[ $rate == 1gbit ]] && echo 5:16M:7 || echo 3:16M:3); do
       IFS=: read -r rounds sizes iterations <<<"$part"
       contest "$rounds" 4 "rota openmpi gloo ${newer_mpis[*]}" all-reduce \
-        --placement in-place --memory any --calls isolated --sizes "$sizes" --iterations "$iterations"
+        --placement in-place --memory any --calls isolated --sizes "$sizes" \
+        --iterations "$iterations"
     done
     ;;
   pairs-*)
