@@ -4,8 +4,8 @@
 source cmake/dev/record.sh
 
 # install_mpi_wheels [peer] installs the wheel of each line, or only those that are marked as peers.
-# An MPI that cannot be installed is left out. impi-devel names impi-rt, of the same version. The
-# newest of both also needs a wheel of libfabric, which PyPI does not have.
+# An MPI that cannot be installed is left out. impi-devel brings impi-rt, of the same version. The
+# version 2021.19 of impi-rt also needs a wheel of libfabric, which could not be found.
 install_mpi_wheels() {
   local wheel use folder log
   while read -r wheel use; do
