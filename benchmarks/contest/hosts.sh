@@ -59,11 +59,12 @@ limit_rate() {
   done
 }
 
-# Writes the program that mpirun uses as ssh: AGENT ADDRESS COMMAND... The program gives each host
-# its own name.
+# Writes the program that mpirun uses as ssh: AGENT [-OPTION...] ADDRESS COMMAND... The program
+# gives each host its own name.
 make_agent() {
   cat >"$folder/agent" <<END
 #!/bin/sh
+while [ "\${1#-}" != "\$1" ]; do shift; done
 host=\${1##*.}
 shift
 exec ip netns exec rota-host-$$-\$host unshare --uts sh -c "hostname host\$host; \$*"
@@ -114,13 +115,25 @@ run_gloo() {
 }
 
 run_openmpi() {
+  local mpi=${contestant:-openmpi}
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout $limit \
-    "$folder/agent" "${addresses[0]}" "$(launcher_of openmpi)" -np "$(($1 * slots))" \
+    "$folder/agent" "${addresses[0]}" "$(launcher_of "$mpi")" -np "$(($1 * slots))" \
     -H "$(joined "${addresses[@]/%/:$slots}")" --mca plm_rsh_agent "$folder/agent" \
     --mca pml ob1 --mca btl "$([[ $slots == 1 ]] || echo vader,)tcp,self" \
     --mca btl_tcp_if_include 10.0.0.0/24 \
     --mca oob_tcp_if_include 10.0.0.0/24 --mca mpi_yield_when_idle 1 \
-    "$bin/openmpi_bench" "${@:2}" --json
+    "$bin/${mpi}_bench" "${@:2}" --json
+}
+
+# Runs MPICH 5 and Intel MPI. UCX would find out that the hosts share memory, so libfabric moves the
+# messages, over TCP. Ranks of Intel MPI yield the cores that all hosts share.
+run_mpich() {
+  local mpi=${contestant:-mpich}
+  timeout $limit "$folder/agent" "${addresses[0]}" "$(launcher_of "$mpi")" -np "$(($1 * slots))" \
+    -ppn $slots -hosts "$(joined "${addresses[@]}")" -iface cable \
+    -launcher ssh -launcher-exec "$folder/agent" \
+    -genv FI_PROVIDER tcp -genv FI_TCP_IFACE cable -genv MPIR_CVAR_CH4_NETMOD ofi \
+    -genv I_MPI_FABRICS ofi -genv I_MPI_THREAD_YIELD 2 "$bin/${mpi}_bench" "${@:2}" --json
 }
 
 # The functions for pairs run the same contestants with two ranks on each host.

@@ -2,21 +2,23 @@
 # Runs rota and its peers in turn, each once a round, so that a machine that is slow for a while
 # slows all of them. Makes a page of tables and a picture from the results.
 #
-# usage: run.sh BIN OUT COMMAND SECTION
+# usage: run.sh BIN PEERS OUT COMMAND SECTION
 # SECTION: all-reduce, collectives, types, oversubscribed, loopback, codecs-shm; hosts, pairs or
 # codecs, with a rate: hosts-1gbit, hosts-100mbit.
-# BIN has the programs. OUT gets SECTION.jsonl, SECTION.md and SECTION.svg. The page names COMMAND
-# as its origin. The page lists the peers that are not installed, and leaves them out.
+# BIN has the programs, and PEERS has the MPIs of `./dev setup peers`. OUT gets SECTION.jsonl,
+# SECTION.md and SECTION.svg. The page names COMMAND as its origin. The script names the peers that
+# are not installed, and leaves them out.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=peers.sh
 source "$here/peers.sh"
 
-(($# == 4)) || {
+(($# == 5)) || {
   sed -n 's/^# usage: /usage: /p' "$0" >&2
   exit 2
 }
-bin=$(realpath "$1") out=$2 command=$3 section=$4
+bin=$(realpath "$1") out=$3 command=$4 section=$5
+find_newer_mpis "$(realpath -m "$2")"
 rows=$out/$section.jsonl
 ours="rota shm" note= baseline=() codecs=identity,bf16,fp16,int8,int8-stochastic,top-k
 declare -A took_part=()
@@ -41,7 +43,11 @@ contest() {
   for ((round = 1; round <= rounds; ++round)); do
     for name in $contestants; do
       [[ ! -v failed[$name] ]] && is_there "$name" || continue
-      if "run_$name" "$ranks" "$@" --no-check >"$run"; then cat "$run" >>"$new"; else failed[$name]=1; fi
+      if run "$name" "$ranks" "$@" --no-check >"$run"; then
+        cat "$run" >>"$new"
+      else
+        failed[$name]=1
+      fi
     done
   done
   for name in "${!failed[@]}"; do
@@ -66,11 +72,13 @@ is_right() {
     esac
     shift
   done
-  "run_${arguments[0]}" "${arguments[@]:1}" --sizes 1K,64K --iterations 2 --check >/dev/null
+  run "${arguments[@]}" --sizes 1K,64K --iterations 2 --check >/dev/null
 }
 
+# drop TITLE FILE: removes the rows of a contestant. More words may follow the title, as in "rota
+# shm"; with a version, it is another contestant's: "Open MPI 5.0.11".
 drop() {
-  sed -i "/^{\"name\": \"$1/d" "$2"
+  sed -i "/^{\"name\": \"$1\(\"\| [^0-9]\)/d" "$2"
 }
 
 megabits() {
@@ -94,8 +102,8 @@ case $section in
     note=$beside_peers
     # Split into parts, so that a round is short: machines change their speed every few seconds.
     for part in 7:4,256,1K,4K 7:16K,64K,256K 7:1M,4M 5:16M,64M 3:256M; do
-      contest "${part%%:*}" 2 "$beside_the_limit" all-reduce --placement in-place \
-        --memory both --state both --sizes "${part#*:}"
+      contest "${part%%:*}" 2 "$beside_the_limit ${newer_mpis[*]}" all-reduce \
+        --placement in-place --memory both --state both --sizes "${part#*:}"
     done
     ;;
   collectives)
@@ -157,8 +165,9 @@ each host sends and receives 24 MiB. TCP needs at least $least ms for this."
     # A collective of 16 MiB takes seconds at 100 Mbit/s.
     for part in 5:4K:100 $([[ $rate == 1gbit ]] && echo 5:16M:7 || echo 3:16M:3); do
       IFS=: read -r rounds sizes iterations <<<"$part"
-      contest "$rounds" 4 "rota openmpi gloo" all-reduce --placement in-place --memory any \
-        --calls isolated --sizes "$sizes" --iterations "$iterations"
+      contest "$rounds" 4 "rota openmpi gloo ${newer_mpis[*]}" all-reduce \
+        --placement in-place --memory any --calls isolated --sizes "$sizes" \
+        --iterations "$iterations"
     done
     ;;
   pairs-*)

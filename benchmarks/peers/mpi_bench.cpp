@@ -1,5 +1,5 @@
 // Measures the collectives of an MPI library by the method that measures rota's. The program is
-// built once for Open MPI and once for MPICH.
+// built once for each MPI, whose name is ROTA_MPI_NAME.
 #define OMPI_SKIP_MPICXX 1  // Skips the C++ bindings, which MPI itself has removed.
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -17,11 +17,6 @@
 namespace rota::bench {
 namespace {
 
-#ifdef OPEN_MPI
-constexpr const char* kName = "Open MPI";
-#else
-constexpr const char* kName = "MPICH";
-#endif
 constexpr int kMpiRoot = static_cast<int>(kRoot);
 
 MPI_Datatype mpi_type(DataType type) {
@@ -224,7 +219,7 @@ class MpiGroup final : public Group {
 
 void add_name(cxxopts::Options& options) {
   options.add_options()("name", "The name in the results",
-                        cxxopts::value<std::string>()->default_value(kName));
+                        cxxopts::value<std::string>()->default_value(ROTA_MPI_NAME));
 }
 
 std::unique_ptr<Group> make_group(const cxxopts::ParseResult& given) {

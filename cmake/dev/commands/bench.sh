@@ -13,7 +13,8 @@ command_bench() {
   setup build bench
   local least=()
   is_configured release || least=(-DROTA_BUILD_TESTS=OFF)
-  configure release -DROTA_BUILD_BENCHMARKS=ON "${least[@]}"
+  configure release -DROTA_BUILD_BENCHMARKS=ON -DROTA_MPI_PEERS="$PWD/build/peers/mpi" \
+    "${least[@]}"
   compile_what_is_measured
   local all=(kernel latency launch small all-reduce collectives types oversubscribed loopback hosts
     overlap scale training codecs checkpoint summaries records mpi)
@@ -87,7 +88,8 @@ page_of() {
 # bench_contest WHAT SECTION DOCS measures rota and its peers in turn.
 bench_contest() {
   say "$2, compared with Open MPI, MPICH and Gloo if they are installed"
-  page_of "$2" "$3" benchmarks/contest/run.sh build/release/bin build/bench "./dev bench $1" "$2"
+  page_of "$2" "$3" benchmarks/contest/run.sh build/release/bin build/peers build/bench \
+    "./dev bench $1" "$2"
 }
 
 # bench_hosts [DOCS]
