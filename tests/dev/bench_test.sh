@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ./dev bench refuses --short for benchmarks that have no short form, before it builds anything.
+# ./dev bench refuses what it cannot measure before it builds anything.
 source "$(dirname "${BASH_SOURCE[0]}")/small_tree.sh"
 
 make_tree tree
@@ -10,5 +10,9 @@ for what in '' hosts 'scale hosts'; do
   expect "--short is refused with '$what'" says 'bench: --short is only for scale$'
   expect "nothing was built" test ! -e tree/build
 done
+
+run 2 tree/dev bench --docs scale nothing
+expect 'an unknown benchmark is named' says "bench: there is no benchmark 'nothing'; "
+expect 'nothing was built' test ! -e tree/build
 
 exit "$failures"

@@ -3,6 +3,8 @@
 
 command_bench() {
   local docs='' short='' what refused=()
+  local all=(kernel latency launch small all-reduce collectives types oversubscribed loopback hosts
+    overlap scale training codecs checkpoint summaries records mpi)
   case ${1:-} in
     --docs) docs=1 && shift ;;
     --short)
@@ -10,15 +12,17 @@ command_bench() {
       [[ $* == scale ]] || die "bench: --short is only for scale"
       ;;
   esac
+  (($#)) || set -- "${all[@]}"
+  for what in "$@"; do
+    [[ " ${all[*]} " == *" $what "* ]] ||
+      die "bench: there is no benchmark '$what'; the benchmarks are ${all[*]}"
+  done
   setup build bench
   local least=()
   is_configured release || least=(-DROTA_BUILD_TESTS=OFF)
   configure release -DROTA_BUILD_BENCHMARKS=ON -DROTA_MPI_PEERS="$PWD/build/peers/mpi" \
     "${least[@]}"
   compile_what_is_measured
-  local all=(kernel latency launch small all-reduce collectives types oversubscribed loopback hosts
-    overlap scale training codecs checkpoint summaries records mpi)
-  (($#)) || set -- "${all[@]}"
   for what in "$@"; do
     case $what in
       kernel) bench_kernel ;;
@@ -43,7 +47,6 @@ command_bench() {
         bench_beside_pytorch "training on records" pace/records.sh records "$docs"
         ;;
       mpi) bench_mpi "$docs" ;;
-      *) die "bench: there is no benchmark '$what'; the benchmarks are ${all[*]}" ;;
     esac
   done
   ((${#refused[@]} == 0)) || die "bench: no page was made for ${refused[*]}"
