@@ -56,12 +56,18 @@ void require_host_room(std::size_t count, std::size_t missing,
 // Maps the first `count` bytes of `memory` at an address whose lower 28 bits are `place`. The
 // system chooses the first address, and each further try wishes for a lower one, which the system
 // grants if it is free. No try takes more addresses than the memory has, since a limit of addresses
-// (ulimit -v) may leave no room for more.
+// (ulimit -v) may leave no room for more. valgrind refuses a wished address that is not free; then
+// the system chooses again.
 std::byte* map_at(const Fd& memory, std::size_t count, std::size_t place) {
   std::byte* wished = nullptr;
   for (std::size_t tries = 1;; ++tries) {
     void* const found =
         ::mmap(wished, count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory.get(), 0);
+    if (found == MAP_FAILED && wished != nullptr) {
+      wished = nullptr;
+      tries = kMostTries - 1;
+      continue;
+    }
     if (found == MAP_FAILED) throw_errno("mmap of " + std::to_string(count) + " shared bytes");
     auto* const start = static_cast<std::byte*>(found);
     const std::size_t beyond = (reinterpret_cast<std::uintptr_t>(start) - place) % kAddressStep;
