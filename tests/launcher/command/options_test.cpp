@@ -235,7 +235,8 @@ TEST(Options, RefuseTimesThatAreNone) {
     EXPECT_THAT(refusal_of({"--deadline", text, "p"}),
                 HasSubstr("--deadline " + text + ": the value must be a number"))
         << text;
-    EXPECT_THAT(refusal_of({"--timeout", text, "p"}), HasSubstr("a number of seconds above 0"));
+    EXPECT_THAT(refusal_of({"--timeout", text, "p"}),
+                AllOf(HasSubstr("a number of seconds above 0"), HasSubstr("500ms, 10s or 90m")));
   }
   EXPECT_THAT(refusal_of({"--grace", "-1", "p"}), HasSubstr("a number of seconds from 0"));
 }
