@@ -3,6 +3,7 @@
 
 #include <rota/nearest_name.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace rota::launcher {
@@ -123,13 +124,21 @@ constexpr Flag kFlags[] = {
 constexpr std::string_view kNoModules =
     "it sets parameters of Open MPI modules, which rotarun does not have: leave it out";
 constexpr std::string_view kAsks = "rotarun always allows that: leave it out";
+constexpr std::string_view kNamesHosts =
+    "name the hosts with --host a:2,b:2, and one rotarun starts the job on all of them";
+constexpr std::string_view kFindsWay =
+    "for each other host, rotarun listens at the address on the route to it: leave this out, or "
+    "use --address ADDRESS";
 
 constexpr Habit kHabits[] = {
     {"machinefile", "hostfile"},
+    {"f", "hostfile"},
     {"hosts", "host"},
     {"N", "map-by", "ppr:", ":node"},
     {"npernode", "map-by", "ppr:", ":node"},
     {"ppn", "map-by", "ppr:", ":node"},
+    {"nproc-per-node", "map-by", "ppr:", ":node"},
+    {"start-timeout", "join-timeout"},
     {.name = "mca", .flag = "", .advice = kNoModules},
     {.name = "gmca", .flag = "", .advice = kNoModules},
     {.name = "pmca", .flag = "", .advice = kNoModules},
@@ -148,13 +157,37 @@ constexpr Habit kHabits[] = {
     {.name = "use-hwthread-cpus",
      .flag = "",
      .advice = "each hardware thread is a CPU: leave it out"},
+    {.name = "nnodes", .flag = "", .advice = kNamesHosts},
+    {.name = "node-rank", .flag = "", .advice = kNamesHosts},
+    {.name = "master-addr", .flag = "", .advice = kNamesHosts},
+    {.name = "master-port", .flag = "", .advice = "use --ports FIRST-LAST"},
+    {.name = "rdzv-backend", .flag = "", .advice = kNamesHosts},
+    {.name = "rdzv-endpoint", .flag = "", .advice = kNamesHosts},
+    {.name = "rdzv-id", .flag = "", .advice = kNamesHosts},
+    {.name = "standalone",
+     .flag = "",
+     .advice = "without --host, the job runs on this host: leave it out"},
+    {.name = "no-python", .flag = "", .advice = "rotarun starts any program: leave it out"},
+    {.name = "max-restarts",
+     .flag = "",
+     .advice = "rotarun starts nothing again: let a script or Kubernetes start the job again, and "
+               "the program go on from its newest checkpoint"},
+    {.name = "iface", .flag = "", .advice = kFindsWay},
+    {.name = "network-interface", .flag = "", .advice = kFindsWay},
+    {.name = "network-interfaces", .flag = "", .advice = kFindsWay},
 };
+
+// Returns whether this is the habit that was typed. torchrun takes "_" in place of "-".
+bool is_habit(std::string_view typed, const Habit& habit) noexcept {
+  return std::ranges::equal(typed, habit.name, {},
+                            [](char letter) { return letter == '_' ? '-' : letter; });
+}
 
 }  // namespace
 
 const Habit* find_habit(std::string_view name) noexcept {
   for (const Habit& habit : kHabits) {
-    if (habit.name == name) return &habit;
+    if (is_habit(name, habit)) return &habit;
   }
   return nullptr;
 }

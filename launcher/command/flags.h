@@ -22,8 +22,8 @@ std::span<const Flag> flags() noexcept;
 // Finds a flag by its long or its short name, without hyphens; null if there is none.
 const Flag* find_flag(std::string_view name) noexcept;
 
-// A flag of mpirun or mpiexec that people may also try with rotarun. rotarun has another name for
-// the flag, or no equivalent.
+// A flag of mpirun, mpiexec, torchrun or horovodrun that people may also try with rotarun. rotarun
+// has another name for the flag, or no equivalent.
 struct Habit {
   std::string_view name;
   std::string_view flag;      // rotarun's flag; empty: no equivalent.
@@ -32,7 +32,7 @@ struct Habit {
   std::string_view advice{};  // If there is no equivalent: what to do instead.
 };
 
-// Finds a habit by its name, without hyphens; null if there is none.
+// Finds a habit by its name, without hyphens in front; null if there is none.
 const Habit* find_habit(std::string_view name) noexcept;
 
 // Returns the long name with the smallest edit distance from `name`; empty if none is near.

@@ -65,7 +65,8 @@ base::Duration to_duration(const std::string& name, const std::string& text, boo
   const auto seconds = to_seconds(text);
   if (!seconds || *seconds < 0 || *seconds > kMostSeconds || (*seconds == 0 && !may_be_zero)) {
     throw UsageError("--" + name + " " + text + ": the value must be a number of seconds " +
-                     (may_be_zero ? "from 0 to" : "above 0 and up to") + " 100000000");
+                     (may_be_zero ? "from 0 to" : "above 0 and up to") +
+                     " 100000000, or have a unit, as in 500ms, 10s or 90m");
   }
   const auto exact = std::chrono::duration<double>(*seconds);
   const auto rounded = std::chrono::duration_cast<base::Duration>(exact);

@@ -235,7 +235,8 @@ TEST(Options, RefuseTimesThatAreNone) {
     EXPECT_THAT(refusal_of({"--deadline", text, "p"}),
                 HasSubstr("--deadline " + text + ": the value must be a number"))
         << text;
-    EXPECT_THAT(refusal_of({"--timeout", text, "p"}), HasSubstr("a number of seconds above 0"));
+    EXPECT_THAT(refusal_of({"--timeout", text, "p"}),
+                AllOf(HasSubstr("a number of seconds above 0"), HasSubstr("500ms, 10s or 90m")));
   }
   EXPECT_THAT(refusal_of({"--grace", "-1", "p"}), HasSubstr("a number of seconds from 0"));
 }
@@ -260,6 +261,7 @@ TEST(Options, KnowTheNamesOfMpirun) {
   }
   EXPECT_EQ(parse_options({"-machinefile", "x", "p"}).hostfile, "x");
   EXPECT_EQ(parse_options({"--machinefile=x", "p"}).hostfile, "x");
+  EXPECT_EQ(parse_options({"-f", "x", "p"}).hostfile, "x");
   EXPECT_EQ(parse_options({"-hosts", "a,b", "p"}).host_list, "a,b");
   EXPECT_THAT(refusal_of({"-N", "none", "p"}), HasSubstr("--map-by ppr:none:node"));
   EXPECT_EQ(parse_options({"-N", "2", "--map-by", "ppr:2:node", "p"}).ranks_per_node, 2U);
@@ -267,6 +269,30 @@ TEST(Options, KnowTheNamesOfMpirun) {
            {"-N", "2", "--map-by", "core", "p"}, {"--map-by", "core", "-N", "2", "p"}}) {
     EXPECT_THAT(refusal_of(given), AllOf(HasSubstr("--map-by core"), HasSubstr("ppr:2:node"),
                                          HasSubstr("give only one of them")));
+  }
+}
+
+TEST(Options, KnowTheNamesOfTorchrunAndHorovodrun) {
+  for (const char* name : {"--nproc-per-node=3", "--nproc_per_node=3"}) {
+    const Options options = parse_options({name, "p"});
+    EXPECT_EQ(options.map_by, MapBy::kFixedPerNode) << name;
+    EXPECT_EQ(options.ranks_per_node, 3U) << name;
+  }
+  EXPECT_THAT(refusal_of({"--nproc-per-node=gpu", "p"}), HasSubstr("--map-by ppr:gpu:node"));
+  EXPECT_EQ(parse_options({"--start-timeout", "90", "p"}).join_timeout, seconds(90));
+  for (const std::string name : {"--nnodes", "--node-rank", "--node_rank", "--master-addr",
+                                 "--rdzv-backend", "--rdzv_endpoint", "--rdzv-id"}) {
+    EXPECT_EQ(refusal_of({name + "=1", "p"}),
+              name +
+                  ": name the hosts with --host a:2,b:2, and one rotarun starts the job on all "
+                  "of them");
+  }
+  EXPECT_THAT(refusal_of({"--master_port", "29500", "p"}), HasSubstr("use --ports FIRST-LAST"));
+  EXPECT_THAT(refusal_of({"--standalone", "p"}), HasSubstr("leave it out"));
+  EXPECT_THAT(refusal_of({"--no-python", "p"}), HasSubstr("starts any program"));
+  EXPECT_THAT(refusal_of({"--max-restarts=3", "p"}), HasSubstr("newest checkpoint"));
+  for (const std::string name : {"-iface", "--network-interface", "--network-interfaces"}) {
+    EXPECT_THAT(refusal_of({name, "eth0", "p"}), HasSubstr(name + ": for each other host"));
   }
 }
 
