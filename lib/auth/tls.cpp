@@ -285,7 +285,9 @@ os::Moved Tls::receive(std::span<std::byte> into) {
 void Tls::count_record() {
   if (++record_count_ < records_per_key_) return;
   record_count_ = 0;
-  if (::SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) != 1) is_over_ = true;
+  if (::SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1) return;
+  is_over_ = true;
+  why_ = "OpenSSL cannot draw a new key";
 }
 
 }  // namespace rota::auth

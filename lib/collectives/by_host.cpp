@@ -6,8 +6,10 @@
 // plan is the same as the plan hub.
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 
 #include "base/assert.h"
+#include "base/sizes.h"
 #include "collectives/algorithms.h"
 
 namespace rota::collectives {
@@ -74,9 +76,10 @@ class ByHost {
   // and at least one host.
   Slice chunks_of(std::size_t host) const {
     const std::size_t n = request_.world_size;
-    const std::size_t bytes_of_all = n * request_.count * request_.element_bytes;
-    const std::size_t worth = std::max<std::size_t>(1, bytes_of_all / kBytesWorthAHost);
-    const std::size_t adding = std::min(hosts_.size(), worth);
+    // In 64 bits: a rank with 32-bit addresses must come to the same result as all other ranks.
+    const std::uint64_t bytes_of_all = std::uint64_t{n} * request_.count * request_.element_bytes;
+    const std::uint64_t worth = std::max<std::uint64_t>(1, bytes_of_all / kBytesWorthAHost);
+    const std::size_t adding = base::at_most(hosts_.size(), worth);
     return host < adding ? slice_of(n, host, adding) : Slice{};
   }
 
@@ -112,7 +115,7 @@ class ByHost {
       const Slice part = part_of_host(ahead(hop));
       Place bundle = within(own_values_.front(), part);
       if (own_values_.size() > 1) {
-        bundle = plan_.scratch(own_values_.size() * part.count);
+        bundle = plan_.scratch(part.count, own_values_.size());
         for (std::size_t i = 0; i < own_values_.size(); ++i) {
           plan_.copy(within(own_values_[i], part), within(bundle, {i * part.count, part.count}));
         }
@@ -130,7 +133,7 @@ class ByHost {
     }
     for (std::size_t hop = hosts_.size() - 1; hop > 0; --hop) {
       const HostRanks& ranks = hosts_[ahead(hop)];
-      const Place bundle = plan_.scratch(ranks.size() * part.count);
+      const Place bundle = plan_.scratch(part.count, ranks.size());
       plan_.receive(ranks.front(), bundle);
       for (std::size_t i = 0; i < ranks.size(); ++i) {
         terms_[ranks[i]] = within(bundle, {i * part.count, part.count});

@@ -116,7 +116,8 @@ struct PlanRequest : Description {
 };
 
 // Makes the plan of a call. Requires an algorithm that has plans and can run the collective, rank <
-// world_size and root < world_size.
+// world_size and root < world_size. Throws Error kNoMemory if this machine has no addresses for the
+// scratch memory of the plan.
 Plan make_plan(const PlanRequest& request);
 
 // Returns whether `algorithm` can run `collective`.

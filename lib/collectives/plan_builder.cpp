@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include <rota/error.h>
+
 #include "base/assert.h"
 
 namespace rota::collectives {
@@ -158,9 +160,14 @@ void PlanBuilder::pre_scale(const Place& place) {
   mark_written(place, add_step(lane(Lane::Kind::kLocal, rank_), step));
 }
 
-Place PlanBuilder::scratch(std::size_t count) {
-  const Place place{Buffer::kScratch, {plan_.scratch_count, count}};
-  plan_.scratch_count += count;
+Place PlanBuilder::scratch(std::size_t count, std::size_t times) {
+  if (count > 0 && times > (most_scratch_ - plan_.scratch_count) / count) {
+    throw Error(ErrorCode::kNoMemory,
+                "the plan of this call needs more memory for the values of other ranks than this "
+                "machine has addresses: choose another plan, or pass fewer values in a call");
+  }
+  const Place place{Buffer::kScratch, {plan_.scratch_count, times * count}};
+  plan_.scratch_count += place.slice.count;
   return place;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -19,7 +20,9 @@ namespace rota::collectives {
 class PlanBuilder {
  public:
   explicit PlanBuilder(const PlanRequest& request) noexcept
-      : rank_(request.rank), segment_count_(request.segment_count) {}
+      : rank_(request.rank),
+        segment_count_(request.segment_count),
+        most_scratch_(kMostBytes / request.element_bytes) {}
 
   void send(std::size_t peer, const Place& place);
   void receive(std::size_t peer, const Place& place);
@@ -43,12 +46,15 @@ class PlanBuilder {
   void decode(const Place& place);
   void decode_add(const Place& place, bool last);
 
-  // Reserves a place in the plan's scratch memory.
-  Place scratch(std::size_t count);
+  // Reserves a place in the plan's scratch memory, for `times` times `count` elements. Throws Error
+  // kNoMemory if this machine has no addresses for so much.
+  Place scratch(std::size_t count, std::size_t times = 1);
 
   Plan build();
 
  private:
+  static constexpr std::size_t kMostBytes = std::numeric_limits<std::ptrdiff_t>::max();
+
   // The finished steps that have read or written some contiguous elements.
   struct History {
     After written;            // The last writer; count 0: none.
@@ -93,6 +99,7 @@ class PlanBuilder {
 
   std::size_t rank_;
   std::size_t segment_count_;
+  std::size_t most_scratch_;  // Elements.
   Plan plan_;
   std::vector<std::vector<Step>> lane_steps_;
   std::vector<std::vector<Part>> lane_parts_;  // Indexed as lane_steps_, if the plan stages.

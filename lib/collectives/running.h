@@ -64,11 +64,12 @@ class Running {
   virtual void add_streams(const Operation& operation, Streams& streams) const noexcept = 0;
 
   // Begins an operation. `operation` is borrowed until step() returns kDone; until then start()
-  // must not be called again. Throws Error kNoMemory.
+  // must not be called again. Throws what step() throws.
   virtual void start(const Operation& operation) = 0;
 
   // Moves what can be moved. Never blocks, never reads a clock. Must not be called after kDone.
-  // Throws Error kPeerLost, kMismatch, kNoMemory; the operation cannot continue after that.
+  // Throws Error kPeerLost, kMismatch, kNoMemory; kSystem if a device or a library has failed;
+  // kClosed after MPI_Finalize. The operation cannot continue after that.
   virtual Turn step() = 0;
 
   // Returns the peer that the operation waits for. Returns nothing if only this rank delays the

@@ -175,6 +175,14 @@ class Examiner {
     return sum;
   }
 
+  // Returns the count of all parts together, if each rank has one of `count` elements.
+  std::size_t count_of_parts(std::size_t count) const {
+    if (count > std::numeric_limits<std::ptrdiff_t>::max() / n_) {
+      refuse("the parts of all ranks add up to more than the address space");
+    }
+    return count * n_;
+  }
+
   Slice own_part() const { return collectives::part_of(call_.counts, asked_.count, rank_, n_); }
 
   // The input and the output must not overlap. Exception: if `place` is given, the smaller buffer
@@ -244,7 +252,8 @@ class Examiner {
   }
 
   void look_at_gather() {
-    asked_.count = asked_.uneven ? sum_of("the counts", call_.counts) : input_count() * n_;
+    asked_.count =
+        asked_.uneven ? sum_of("the counts", call_.counts) : count_of_parts(input_count());
     const Slice own = own_part();
     expect("the part", input_count(), own.count);
     if (!is_root()) return;
@@ -253,7 +262,8 @@ class Examiner {
   }
 
   void look_at_scatter() {
-    asked_.count = asked_.uneven ? sum_of("the counts", call_.counts) : values_count() * n_;
+    asked_.count =
+        asked_.uneven ? sum_of("the counts", call_.counts) : count_of_parts(values_count());
     const Slice own = own_part();
     expect("the part", values_count(), own.count);
     asked_.type = call_.values->type();

@@ -23,7 +23,7 @@ class Driver {
   Driver(Group& group, OperationQueue& queue);
 
   // Moves what can be moved, and finishes complete operations. Returns true if anything happened.
-  // Reads no clock. Throws Error kPeerLost, kMismatch, kAborted, kNoMemory.
+  // Reads no clock. Throws Error kAborted, and what collectives::Running::step() throws.
   bool turn();
 
   // For a thread that finds nothing to move: checks for the first cause of an abort, for messages

@@ -214,12 +214,14 @@ bool Communicator::Impl::drive(Move move) noexcept {
 void Communicator::Impl::run_unattended() {
   // With many operations pending, a turn for each new operation costs more than it gains.
   const std::uint64_t pending = queue_.submitted() - queue_.finished();
-  if (pending > kManyPending && pending % kManyPending != 0) return;
+  const bool takes_turn = pending <= kManyPending || pending % kManyPending == 0;
   // One turn may send the first chunks immediately.
-  if (try_to_drive()) {
+  if (takes_turn && try_to_drive()) {
     drive([this] { return driver_.turn(); });
     stop_driving();
   }
+  // The wake-up is needed without a turn, too. The progress thread may have finished all operations
+  // that it sees, and go to sleep, before either thread sees what the other one has stored.
   if (!queue_.empty() && !broken()) progress_thread_.wake();
 }
 

@@ -59,7 +59,7 @@ class Window {
          const transport::Transport* transport);
 
   // Starts the operations that may start, moves what can be moved, finishes operations that are
-  // done. Reads no clock. Throws Error kPeerLost, kMismatch, kNoMemory.
+  // done. Reads no clock. Throws what collectives::Running::step() throws.
   Turn turn();
 
   // Returns the number of operations that have a place, from the oldest unfinished one on.

@@ -99,6 +99,21 @@ TEST_F(CallTest, RootsOfGatherAndScatterHaveRoomForAll) {
             "scatter: the input has 3 elements; expected 9");
 }
 
+// Each part fits the address space, but the product of its count and the world's size overflows.
+TEST_F(CallTest, EqualPartsTogetherFitTheAddressSpace) {
+  const std::span few = std::as_writable_bytes(std::span(three_));
+  const std::span part(std::as_writable_bytes(std::span(nine_)).data(),
+                       ~std::size_t{0} / kWorldSize + 1);
+  EXPECT_EQ(
+      refusal(
+          {.what = {.collective = Collective::kGather, .root = 0}, .values = few, .input = part}),
+      "gather: the parts of all ranks add up to more than the address space");
+  EXPECT_EQ(
+      refusal(
+          {.what = {.collective = Collective::kScatter, .root = 0}, .values = part, .input = few}),
+      "scatter: the parts of all ranks add up to more than the address space");
+}
+
 TEST_F(CallTest, OverlapsAreRefusedUnlessAPartLiesInItsPlace) {
   const std::span<float> all(nine_);
   EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce},

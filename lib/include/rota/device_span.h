@@ -28,6 +28,7 @@ class ROTA_EXPORT DeviceSpan {
 
   constexpr DeviceSpan() noexcept = default;
   // `address` is an address of the device with this number. It may be null if `count` is 0.
+  // Requires device < MemoryKind::kMostDevices.
   constexpr DeviceSpan(T* address, std::size_t count, std::uint8_t device) noexcept
       : address_(address), count_(count), device_(device) {}
 

@@ -19,7 +19,8 @@ class ROTA_EXPORT Request {
   // Blocks until the collective has finished. Then its values belong to the caller again. A thread
   // other than the one that uses the Communicator may wait, even while that thread closes the
   // Communicator. Throws Error: kTimeout, kPeerLost, kMismatch or kAborted if the collective
-  // failed; kClosed if the Communicator was closed meanwhile. The values are then unspecified.
+  // failed; kNoMemory; kSystem if a device has failed or the launcher is gone; kClosed if the
+  // Communicator was closed meanwhile. The values are then unspecified.
   void wait();
 
   // Waits as wait() does, but returns false once `timeout` has passed; the collective then goes on.
@@ -33,10 +34,10 @@ class ROTA_EXPORT Request {
   // wait. If the collective fails, the stream goes on all the same, with unspecified values, and
   // wait() throws. If data moves only in calls of the program, as over MPI below
   // MPI_THREAD_MULTIPLE, or if streams of the device cannot wait for memory of the host, this
-  // function waits as wait() does. Until the collective has finished,
-  // free no memory of the device: CUDA would wait for the stream, and rota for CUDA. Throws Error
-  // kInvalidArgument if no library for devices is in use, and for a stream that is none of this
-  // device or was destroyed; kNoMemory; kSystem if CUDA fails.
+  // function waits as wait() does. Until the collective has finished, free no memory of the device:
+  // CUDA would wait for the stream, and rota for CUDA. Throws Error kInvalidArgument if no library
+  // for devices is in use, and for a stream that is none of this device or was destroyed;
+  // kNoMemory; kSystem if CUDA fails.
   void wait_on(const void* stream, std::uint8_t device = 0);
 
  private:
