@@ -125,7 +125,8 @@ constexpr std::string_view kNoModules =
     "it sets parameters of Open MPI modules, which rotarun does not have: leave it out";
 constexpr std::string_view kAsks = "rotarun always allows that: leave it out";
 constexpr std::string_view kNamesHosts =
-    "name the hosts with --host a:2,b:2, and one rotarun starts the job on all of them";
+    "for one host, leave it out; for several, name them with --host a:2,b:2, and one rotarun "
+    "starts the job on all of them";
 constexpr std::string_view kFindsWay =
     "for each other host, rotarun listens at the address on the route to it: leave this out, or "
     "use --address ADDRESS";

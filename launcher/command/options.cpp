@@ -35,7 +35,7 @@ constexpr std::string_view kNextGroup = ":";
 struct Given {
   const Flag* flag = nullptr;
   std::optional<std::string> value;  // The value in the same argument: --np=4, -n4.
-  const Habit* habit = nullptr;      // mpirun's flag that was typed; null: `flag` was typed.
+  const Habit* habit = nullptr;      // Another launcher's flag that was typed, or null.
 };
 
 Given read_habit(const Habit& habit, const std::string& argument,
@@ -180,7 +180,8 @@ void read_map_by(const std::string& text, Options& options) {
                                       rendezvous::kMaxWorldSize);
     if (!count) {
       throw UsageError("--map-by " + text + ": the value must be ppr:N:node, with N from 1 to " +
-                       std::to_string(rendezvous::kMaxWorldSize));
+                       std::to_string(rendezvous::kMaxWorldSize) +
+                       "; -N and --nproc-per-node take N alone");
     }
     options.map_by = MapBy::kFixedPerNode;
     options.ranks_per_node = *count;

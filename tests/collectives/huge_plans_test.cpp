@@ -22,7 +22,8 @@ using collectives::PlanRequest;
 using collectives::Verb;
 
 // Every host adds up a part of many values. The values of all ranks together have 2^32 bytes, which
-// a number of 32 bits does not show. A rank of 32 bits must not take them for few.
+// a number of 32 bits does not show. A rank of 32 bits must not take them for few. So
+// only a build of 32 bits fails without the right type.
 TEST(HugePlans, EveryHostAddsUpAPartWhateverTheSizeOfANumber) {
   constexpr std::size_t kHosts = 8;
   constexpr std::size_t kCount = std::size_t{1} << 27;

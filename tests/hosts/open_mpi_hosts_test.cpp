@@ -120,9 +120,9 @@ TEST_F(OpenMpiHosts, MayHaveANetworkCardThatLeadsNowhere) {
   }
 }
 
-// If the first fence carries no data, a rank asks for those of another one when it first needs
-// them. The fence itself is needed: without it, libpmix does not wait for data that are not there
-// yet.
+// If the first fence carries no data, a rank asks for the data of another rank when it first needs
+// them. The fence itself is needed. If there is none, libpmix does not wait for data that are not
+// there yet.
 TEST_F(OpenMpiHosts, AskForTheDataOfSingleRanks) {
   environment_.emplace_back("OMPI_MCA_pmix_base_collect_data=0");
   for (const Result& result : run_on({2, 1}, {"sum"})) {

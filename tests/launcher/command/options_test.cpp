@@ -278,14 +278,15 @@ TEST(Options, KnowTheNamesOfTorchrunAndHorovodrun) {
     EXPECT_EQ(options.map_by, MapBy::kFixedPerNode) << name;
     EXPECT_EQ(options.ranks_per_node, 3U) << name;
   }
-  EXPECT_THAT(refusal_of({"--nproc-per-node=gpu", "p"}), HasSubstr("--map-by ppr:gpu:node"));
+  EXPECT_THAT(refusal_of({"--nproc-per-node=gpu", "p"}),
+              AllOf(HasSubstr("--map-by ppr:gpu:node"), HasSubstr("--nproc-per-node take N")));
   EXPECT_EQ(parse_options({"--start-timeout", "90", "p"}).join_timeout, seconds(90));
   for (const std::string name : {"--nnodes", "--node-rank", "--node_rank", "--master-addr",
                                  "--rdzv-backend", "--rdzv_endpoint", "--rdzv-id"}) {
     EXPECT_EQ(refusal_of({name + "=1", "p"}),
               name +
-                  ": name the hosts with --host a:2,b:2, and one rotarun starts the job on all "
-                  "of them");
+                  ": for one host, leave it out; for several, name them with --host a:2,b:2, and "
+                  "one rotarun starts the job on all of them");
   }
   EXPECT_THAT(refusal_of({"--master_port", "29500", "p"}), HasSubstr("use --ports FIRST-LAST"));
   EXPECT_THAT(refusal_of({"--standalone", "p"}), HasSubstr("leave it out"));
