@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -17,13 +18,29 @@
 namespace rota::bench {
 namespace {
 
+// Gives memory that starts at a cache line, as the buffers of the library do. Otherwise the start
+// would depend on what the program allocated before, and so would the speed of the same loop.
+template <class T>
+struct FromCacheLine {
+  using value_type = T;
+
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t(64)));
+  }
+  void deallocate(T* memory, std::size_t) noexcept {
+    ::operator delete(memory, std::align_val_t(64));
+  }
+  bool operator==(const FromCacheLine&) const = default;
+};
+using Floats = std::vector<float, FromCacheLine<float>>;
+
 // The operands of a kernel: floats of value 1 (the third operand: 0). Kernels of other types read
 // the same bytes as values of their type.
 struct Buffers {
-  std::vector<float> first;
-  std::vector<float> second;
-  std::vector<float> third;
-  std::vector<float> fourth;
+  Floats first;
+  Floats second;
+  Floats third;
+  Floats fourth;
 
   explicit Buffers(std::size_t bytes)
       : first(bytes / sizeof(float), 1.0F),
@@ -71,9 +88,7 @@ void add_kernel(
       ->Arg(kInMemory);
 }
 
-std::byte* bytes_of(std::vector<float>& values) {
-  return reinterpret_cast<std::byte*>(values.data());
-}
+std::byte* bytes_of(Floats& values) { return reinterpret_cast<std::byte*>(values.data()); }
 
 // Adds zeros and uses factors near 1, so that no value gets near zero: arithmetic with tiny values
 // can be slower.
