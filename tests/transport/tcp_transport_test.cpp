@@ -68,7 +68,7 @@ class TcpTransportTest : public ::testing::Test {
     return progress;
   }
 
-  SocketChannel& channel() { return static_cast<SocketChannel&>(transport_->channel(1)); }
+  SocketChannel& channel_to_peer() { return static_cast<SocketChannel&>(transport_->channel(1)); }
 
   os::Fd peer_;
   std::optional<Transport> transport_;
@@ -164,17 +164,18 @@ TEST_F(TcpTransportTest, AFailedSendLosesNothingThatThePeerHadSent) {
   const double sent = 42;
   peer_sends(std::as_bytes(std::span(&header, 1)));
   peer_sends(std::as_bytes(std::span(&sent, 1)));
-  ASSERT_EQ(send_to_an_ended_peer(channel()), Progress::kNone);
-  EXPECT_FALSE(channel().waits_for_room());  // Otherwise a sleep would end immediately.
+  ASSERT_EQ(send_to_an_ended_peer(channel_to_peer()), Progress::kNone);
+  EXPECT_FALSE(channel_to_peer().waits_for_room());  // Otherwise a sleep would end immediately.
 
-  ASSERT_NE(channel().incoming(), nullptr);
-  EXPECT_EQ(channel().incoming()->signature, header.signature);
+  ASSERT_NE(channel_to_peer().incoming(), nullptr);
+  EXPECT_EQ(channel_to_peer().incoming()->signature, header.signature);
   double received = 0;
-  EXPECT_EQ(channel().receive(std::as_writable_bytes(std::span(&received, 1))), sizeof received);
-  channel().finish_receive();
+  EXPECT_EQ(channel_to_peer().receive(std::as_writable_bytes(std::span(&received, 1))),
+            sizeof received);
+  channel_to_peer().finish_receive();
   EXPECT_EQ(received, sent);
   try {
-    channel().progress_send();
+    channel_to_peer().progress_send();
     FAIL() << "nothing is left to read, so the send must fail";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kPeerLost);
@@ -183,17 +184,17 @@ TEST_F(TcpTransportTest, AFailedSendLosesNothingThatThePeerHadSent) {
 }
 
 TEST_F(TcpTransportTest, AFailedSendIsAnErrorAtOnceIfNothingIsUnread) {
-  EXPECT_THROW(send_to_an_ended_peer(channel()), Error);
+  EXPECT_THROW(send_to_an_ended_peer(channel_to_peer()), Error);
 }
 
 // A rank that only sends to the peer never reads what the peer has sent to a later operation.
 TEST_F(TcpTransportTest, AFailedSendIsAnErrorIfNobodyReads) {
   const Header header{.bytes = 0, .signature = {}};
   peer_sends(std::as_bytes(std::span(&header, 1)));
-  ASSERT_EQ(send_to_an_ended_peer(channel()), Progress::kNone);
+  ASSERT_EQ(send_to_an_ended_peer(channel_to_peer()), Progress::kNone);
   const auto send_again = [this] {
     const auto end = Clock::now() + kVeryLong;
-    while (Clock::now() < end) channel().progress_send();
+    while (Clock::now() < end) channel_to_peer().progress_send();
   };
   EXPECT_THROW(send_again(), Error);
 }
