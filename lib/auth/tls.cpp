@@ -173,15 +173,17 @@ int Tls::read(BIO* bio, std::span<std::byte> into) {
   return static_cast<int>(moved.bytes);
 }
 
-// Drops alerts to a peer that has not proved itself.
+// Drops alerts to a peer that has not proved itself. A write that fails would end both directions
+// for OpenSSL. So OpenSSL hears that the socket is full, and can still read what the peer has sent.
 int Tls::write(BIO* bio, std::span<const std::byte> bytes) {
   ::BIO_clear_retry_flags(bio);
   if (!is_ready_ && bytes.front() == kAlert) return static_cast<int>(bytes.size());
   const os::Moved moved = os::send_some(socket_, bytes, {});
   lacks_memory_ = moved.lacks_memory;
   if (moved.bytes > 0) return static_cast<int>(moved.bytes);
-  if (moved.closed && is_ready_) why_ = moved.reason;
-  if (!moved.closed) ::BIO_set_retry_write(bio);
+  has_lost_writes_ = moved.closed && is_ready_;
+  if (has_lost_writes_) why_ = moved.reason;
+  if (!moved.closed || has_lost_writes_) ::BIO_set_retry_write(bio);
   return -1;
 }
 
@@ -249,6 +251,7 @@ os::Moved Tls::send(std::span<const std::byte> first, std::span<const std::byte>
     const int result = ::SSL_write_ex(ssl_.get(), record.data(), record.size(), &written);
     if (result != 1) {
       refused_bytes_ = record.size();
+      if (has_lost_writes_) return {.bytes = moved.bytes, .closed = true, .reason = why_};
       if (!has_ended(result)) return {.bytes = moved.bytes, .lacks_memory = lacks_memory_};
       break;
     }

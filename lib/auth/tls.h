@@ -58,7 +58,8 @@ class Tls {
 
   // Both functions work as os::send_some and os::receive_some do, except that a call on a
   // connection that has ended may have moved bytes before the end. The next send() must begin with
-  // the bytes that were not sent.
+  // the bytes that were not sent. When send() has found the end, receive() still returns what the
+  // peer had sent.
   os::Moved send(std::span<const std::byte> first, std::span<const std::byte> second);
   os::Moved receive(std::span<std::byte> into);
 
@@ -90,6 +91,7 @@ class Tls {
   std::unique_ptr<ssl_st, Free> ssl_;
   bool is_ready_ = false;
   bool is_over_ = false;
+  bool has_lost_writes_ = false;  // The socket takes nothing any more, but may have bytes to read.
   bool has_met_other_key_ = false;
   bool lacks_memory_ = false;  // On this host, at the last call of the socket.
   std::size_t allowance_ = kMostUnprovedBytes;

@@ -80,18 +80,19 @@ os::Fd listen_for_others(const JobByHand& job, const std::optional<base::PortRan
   return std::move(listener.socket);
 }
 
-// Returns the key in rank 0's word. The text has two digits for each byte.
+// Returns the key in rank 0's word. The text has two digits for each byte, and nothing else: a
+// digit that is read as 0 would make a key that others can guess.
 auth::Key read_key(const std::string& text) {
   auth::Key key;
-  if (text.size() != 2 * auth::kKeyBytes) {
-    throw Error(ErrorCode::kBadData, "rank 0's key in the launcher's store is malformed");
-  }
-  for (std::size_t i = 0; i < auth::kKeyBytes; ++i) {
+  bool is_whole = text.size() == 2 * auth::kKeyBytes;
+  for (std::size_t i = 0; is_whole && i < auth::kKeyBytes; ++i) {
+    const char* const digits = text.data() + 2 * i;
     unsigned byte = 0;
-    std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, byte, 16);
+    is_whole = std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
     key.bytes()[i] = static_cast<std::byte>(byte);
   }
-  return key;
+  if (is_whole) return key;
+  throw Error(ErrorCode::kBadData, "rank 0's key in the launcher's store is malformed");
 }
 
 auth::Key agreed_key(const JobByHand& job, RankZero& first) {

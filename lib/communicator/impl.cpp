@@ -264,7 +264,7 @@ bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
   // If no call has been asynchronous yet, no other thread needs to know of this wait, and no other
   // thread can wait. If rota has no thread that drives, it does not show which calls there were.
   const bool counts = progress_thread_.has_started() || wait_traits_.callers_only;
-  if (counts) waiters_.fetch_add(1, std::memory_order_acq_rel);
+  if (counts) waiters_.enter();
   Backoff backoff = backoff_;
   while (!done() && !broken()) {
     if (try_to_drive()) {
@@ -279,7 +279,7 @@ bool Communicator::Impl::wait_for(Done done, base::TimePoint until) {
     }
     if (until != kNever && base::Clock::now() >= until) break;
   }
-  const bool last_waiter = counts && waiters_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  const bool last_waiter = counts && waiters_.leave();
   const bool is_done = done();
   if (!is_done && broken()) throw_cause();
   if (last_waiter && !queue_.empty()) progress_thread_.wake();
@@ -324,9 +324,9 @@ bool Communicator::Impl::drive_or_sleep(Backoff& backoff) noexcept {
 
 ProgressThread::Work Communicator::Impl::drive_unattended() noexcept {
   using Work = ProgressThread::Work;
-  if (queue_.empty() || broken() || waiters_.load(std::memory_order_acquire) > 0) {
-    return Work::kNone;
-  }
+  // The look at the waiters comes last: the last waiter sees the operations that this thread leaves
+  // to it, and wakes this thread if some are left.
+  if (queue_.empty() || broken() || waiters_.any()) return Work::kNone;
   if (!try_to_drive()) return Work::kStands;
   Backoff backoff(Backoff::Mode::kSleep);
   const bool stands = drive_or_sleep(backoff);
@@ -368,14 +368,14 @@ Error Communicator::Impl::in_own_words(ErrorCode code, std::string_view text,
 
 template <class Change>
 void Communicator::Impl::between_turns(Change change) {
-  waiters_.fetch_add(1, std::memory_order_acq_rel);  // The progress thread stops driving.
+  waiters_.enter();  // The progress thread stops driving.
   while (!try_to_drive()) {
     if (group_.transport) group_.transport->wake();
     std::this_thread::yield();
   }
   change();
   stop_driving();
-  const bool last_waiter = waiters_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  const bool last_waiter = waiters_.leave();
   if (last_waiter && !queue_.empty() && !broken()) progress_thread_.wake();
 }
 
@@ -400,12 +400,10 @@ void Communicator::Impl::close() noexcept {
   group_.transport.reset();
 }
 
-// A thread that waits for a request sees that the communicator is broken, and leaves. This function
-// reads the count of waiting threads with a read-modify-write, which has a place in the order of
-// all changes of the count. A thread that changes the count later sees broken_ before it does
-// anything.
+// A thread that waits for a request sees that the communicator is broken, and leaves. A thread that
+// comes later sees broken_ before it does anything.
 void Communicator::Impl::wait_for_waiters() noexcept {
-  while (waiters_.fetch_add(0, std::memory_order_acq_rel) > 0) {
+  while (waiters_.any()) {
     if (group_.transport) group_.transport->wake();
     std::this_thread::yield();
   }

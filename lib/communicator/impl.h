@@ -28,6 +28,7 @@
 #include "communicator/request_source.h"
 #include "communicator/settings.h"
 #include "communicator/staging.h"
+#include "communicator/waiters.h"
 #include "os/origin.h"
 
 namespace rota {
@@ -165,7 +166,7 @@ class Communicator::Impl final : public Request::Source,
 
   std::atomic_flag own_driving_;
   std::atomic_flag* driving_;  // Of this communicator, or shared by several: see WaitTraits.
-  std::atomic<int> waiters_{0};
+  Waiters waiters_;
   std::atomic<bool> broken_{false};
   std::optional<Error> cause_;  // Written once, before broken_.
   Error no_memory_;             // Made while there is memory.

@@ -166,6 +166,7 @@ os::Fd connect_to(const std::string& name, const Patience& patience) {
       throw Error(ErrorCode::kTimeout, "too many processes wait at " + name);
     }
     none.wait(Clock::now() + kPause);
+    patience.look_around();
   }
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using rendezvous::MessageType;
 
-// The poll interval of a rank that waits for the ranks to agree on the last step.
+// The poll interval of a rank that waits until it may take its next step.
 constexpr std::chrono::microseconds kAgreeEvery{200};
 
 }  // namespace
@@ -60,6 +60,9 @@ void Membership::take_in(const rendezvous::Message& notice) {
     case MessageType::kStopAfter:
       last_step_ = notice.step;
       return;
+    case MessageType::kReply:
+      asks_to_train_ = false;
+      return;
     default:
       return;
   }
@@ -70,9 +73,39 @@ std::optional<std::string> Membership::departure(std::size_t rank) {
   return departures_[rank];
 }
 
+// Gives the mutex back between two looks. Meanwhile, other threads move data, look for failures and
+// abort. Other ranks may need this data before they can agree.
+template <class Done>
+bool Membership::take_in_until(std::unique_lock<std::mutex>& lock, base::Duration timeout,
+                               Done done) {
+  take_in();
+  if (done()) return true;
+  const base::TimePoint end = base::Clock::now() + timeout;
+  while (base::Clock::now() < end) {
+    lock.unlock();
+    std::this_thread::sleep_for(kAgreeEvery);
+    lock.lock();
+    take_in();
+    if (done()) return true;
+  }
+  return false;
+}
+
+// Does not ask again while an answer is still to come, perhaps to a call that has given up.
 void Membership::begin_training(base::Duration timeout) {
-  const std::lock_guard lock(mutex_);
-  if (client_ && training_count_ == 0) client_->begin_training(timeout);
+  std::unique_lock lock(mutex_);
+  if (client_ && training_count_ == 0 && !asks_to_train_) {
+    asks_to_train_ = client_->ask_to_train(timeout);
+  }
+  if (!take_in_until(lock, timeout, [this] { return !asks_to_train_ || cause_; })) {
+    throw Error(ErrorCode::kTimeout,
+                "rank " + std::to_string(rank_) +
+                    ": the launcher did not let it begin to train within " +
+                    base::to_text(timeout) +
+                    ": if the job is asked to stop, the ranks first agree on their last step, and "
+                    "one of them may take too long for a step");
+  }
+  if (asks_to_train_) throw Error(*cause_);
   ++training_count_;
 }
 
@@ -84,21 +117,13 @@ void Membership::end_training() noexcept {
 // Does not throw cause_: the collectives of the step throw it.
 bool Membership::begin_step(std::uint64_t step, base::Duration timeout) {
   std::unique_lock lock(mutex_);
-  take_in();
-  const bool has_to_wait = is_stop_asked_ && !last_step_;
-  const base::TimePoint end = has_to_wait ? base::Clock::now() + timeout : base::TimePoint{};
-  while (is_stop_asked_ && !last_step_ && !cause_) {
-    if (base::Clock::now() >= end) {
-      throw Error(ErrorCode::kTimeout,
-                  "rank " + std::to_string(rank_) +
-                      ": the ranks did not agree on their last step within " +
-                      base::to_text(timeout) +
-                      ": one of them takes too long for a step, or between two steps");
-    }
-    lock.unlock();
-    std::this_thread::sleep_for(kAgreeEvery);
-    lock.lock();
-    take_in();
+  const auto knows = [this] { return !is_stop_asked_ || last_step_ || cause_; };
+  if (!take_in_until(lock, timeout, knows)) {
+    throw Error(ErrorCode::kTimeout,
+                "rank " + std::to_string(rank_) +
+                    ": the ranks did not agree on their last step within " +
+                    base::to_text(timeout) +
+                    ": one of them takes too long for a step, or between two steps");
   }
   if (last_step_ && step > *last_step_) return false;
   begun_ = std::max(begun_, step);

@@ -54,8 +54,9 @@ class Membership {
   bool has_coordinator() const noexcept { return client_.has_value(); }
 
   // These two functions enclose training steps: the ranks can agree on a step after which all of
-  // them stop. Each communicator with such steps makes its own pair of calls. `timeout` limits the
-  // wait for the agreement. Throws the Errors of Client.
+  // them stop. Each communicator with such steps makes its own pair of calls. begin_training()
+  // waits until the rank may take its first step, for `timeout` at most. Throws Error kTimeout,
+  // kSystem, and the first cause once the job is broken.
   void begin_training(base::Duration timeout);
   void end_training() noexcept;
 
@@ -73,6 +74,9 @@ class Membership {
  private:
   void take_in();
   void take_in(const rendezvous::Message& notice);
+  // Takes notices in until `done()` is true, and returns true; false if `timeout` passes before.
+  template <class Done>
+  bool take_in_until(std::unique_lock<std::mutex>& lock, base::Duration timeout, Done done);
 
   std::size_t rank_;
   std::mutex mutex_;  // Guards all members that follow.
@@ -82,6 +86,7 @@ class Membership {
   std::vector<std::optional<std::string>> departures_;  // Index = rank.
   std::optional<Error> cause_;
   std::size_t training_count_ = 0;  // Communicators that train.
+  bool asks_to_train_ = false;      // The coordinator has not answered yet.
   std::uint64_t begun_ = 0;         // The last step that any communicator has begun.
   bool is_stop_asked_ = false;      // No step may begin until the last step is known.
   std::optional<std::uint64_t> last_step_;

@@ -12,16 +12,18 @@ void ProgressThread::start() {
   started_.store(true, std::memory_order_relaxed);
 }
 
+// Sequentially consistent: notify_one() of libstdc++ makes no system call if it counts no thread in
+// wait(), and its load of that count must not come before the change. This pairs with wait(), which
+// counts the thread before it compares the value. ARMv7 could otherwise lose the wake-up.
 void ProgressThread::wake() noexcept {
-  wakes_.fetch_add(1, std::memory_order_release);
+  wakes_.fetch_add(1, std::memory_order_seq_cst);
   wakes_.notify_one();
 }
 
 void ProgressThread::stop() noexcept {
   if (!thread_.joinable()) return;
   stopping_.store(true, std::memory_order_release);
-  wakes_.fetch_add(1, std::memory_order_release);
-  wakes_.notify_one();
+  wake();
   thread_.join();
 }
 

@@ -115,10 +115,11 @@ void Client::barrier(const std::string& key, Duration timeout) {
        Clock::now() + timeout + kMargin);
 }
 
-void Client::begin_training(Duration timeout) {
-  if (coordinator_rank_) return;  // A job can be asked to stop only through its launcher.
-  call({.type = MessageType::kTraining, .timeout = timeout, .key = "training"},
-       Clock::now() + timeout + kMargin);
+bool Client::ask_to_train(Duration timeout) {
+  if (coordinator_rank_) return false;  // A job is asked to stop only through its launcher.
+  send({.type = MessageType::kTraining, .id = ++last_id_, .timeout = timeout, .key = "training"},
+       Clock::now() + kMargin);
+  return true;
 }
 
 Message Client::call(Message request, TimePoint deadline) {

@@ -54,15 +54,16 @@ class Client {
   std::string get(const std::string& key, base::Duration timeout);
   void barrier(const std::string& key, base::Duration timeout);
 
-  // Must be called before the first step. From then on, this rank must answer kStopAsked. The
-  // function returns when the rank may take its first step. While the ranks agree on a last step,
-  // the function returns only after kStopAfter. Throws the same errors as put(), get() and
-  // barrier().
-  void begin_training(base::Duration timeout);
+  // Must be called before the first step. From then on, this rank must answer kStopAsked. Returns
+  // whether the rank must wait before its first step until next_notice() has returned a kReply.
+  // While the ranks agree on a last step, the kReply comes only after kStopAfter. `timeout`: how
+  // long the rank waits. Throws Error kSystem if the launcher is gone, and kTimeout if it does not
+  // read.
+  bool ask_to_train(base::Duration timeout);
 
-  // Returns the next kAborted (with the code of the first cause), kDeparted, kStopAsked or
-  // kStopAfter, if one has come. Never blocks, and allocates nothing if none has come. Throws Error
-  // kSystem if the launcher is gone.
+  // Returns the next kAborted (with the code of the first cause), kDeparted, kStopAsked, kStopAfter
+  // or kReply to ask_to_train(), if one has come. Never blocks, and allocates nothing if none has
+  // come. Throws Error kSystem if the launcher is gone.
   std::optional<Message> next_notice();
 
   // These reports never fail: a message that cannot be sent is dropped, because its receiver is

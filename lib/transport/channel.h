@@ -20,9 +20,9 @@ enum class Progress : std::uint8_t { kNone, kSome, kDone };
 
 // Messages arrive whole and in order. Each direction carries one message at a time. No call here
 // blocks, and would-block is a return value. When the connection has ended, the channel first hands
-// out all data that has arrived. After that, a call throws Error kPeerLost. The first calls may
-// allocate memory, and then throw Error kNoMemory. Over MPI, calls throw Error kClosed after
-// MPI_Finalize.
+// out all data that has arrived. After that, a call throws Error kPeerLost. If nobody takes the
+// data, progress_send() throws this Error after a while. The first calls may allocate memory, and
+// then throw Error kNoMemory. Over MPI, calls throw Error kClosed after MPI_Finalize.
 class Channel {
  public:
   virtual ~Channel() = default;

@@ -94,7 +94,7 @@ TEST(FindRankZero, RefusesAKeyFileThatOnlySomeRanksHave) {
 TEST(FindRankZero, RefusesAWordThatIsCut) {
   TextStore store;
   const FoundRankZero own = find_rank_zero(job_of(0), store, std::nullopt, base::Clock::now());
-  std::string word = store.share({}, base::Clock::now());
+  const std::string word = store.share({}, base::Clock::now());
   const auto refusal_of = [](const std::string& text) {
     TextStore other;
     (void)other.share(text, base::Clock::now());
@@ -106,8 +106,11 @@ TEST(FindRankZero, RefusesAWordThatIsCut) {
   EXPECT_THAT(refusal_of(word.substr(0, 20)),
               HasSubstr("word in the launcher's store is malformed"));
   const std::size_t key = word.find(';', word.find(';') + 1) + 1;
-  word.erase(key, 2);
-  EXPECT_THAT(refusal_of(word), HasSubstr("rank 0's key in the launcher's store is malformed"));
+  for (const char* digits : {"", "0x", "g0", " 1", "-1"}) {
+    std::string other = word;
+    other.replace(key, 2, digits);
+    EXPECT_THAT(refusal_of(other), HasSubstr("rank 0's key in the launcher's store is malformed"));
+  }
 }
 
 TEST(FindRankZero, KnowsTheNamesOfMpis) {

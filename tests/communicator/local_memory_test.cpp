@@ -159,6 +159,30 @@ TEST(LocalMemory, IsNotWaitedForWhereTheJobHasFailed) {
   EXPECT_EQ(error->code(), ErrorCode::kPeerLost);
 }
 
+// Method: rank 0 is stuck, and more callers wait at its name than the system lets in.
+TEST(LocalMemory, IsNotCalledForWhereTheJobHasFailed) {
+  const std::string name = random_local_name();
+  const os::Address address = os::parse_address(name);
+  const os::Fd stuck = os::listen_for_messages(address);
+  ASSERT_EQ(::listen(stuck.get(), 0), 0);  // Makes the queue of callers as short as possible.
+  constexpr std::size_t kMany = 100;
+  std::vector<os::Fd> callers;
+  while (callers.size() < kMany) {
+    os::Fd caller = connect_to(address);
+    if (!caller) break;
+    callers.push_back(std::move(caller));
+  }
+  ASSERT_LT(callers.size(), kMany);
+  LocalMeeting rank;
+  const auto error = error_of([&] {
+    rank.share_arenas(
+        {0, 1}, 1, name, [] { throw Error(ErrorCode::kPeerLost, "rank 0 ended", 0); },
+        soon(seconds(2)));
+  });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kPeerLost);
+}
+
 // Method: processes that are not ranks connect before rank 1 does. One says nothing, one is gone at
 // once, one claims to be a rank of another machine, and one sends too little.
 TEST(LocalMemory, IsNotGivenToStrangers) {

@@ -83,6 +83,18 @@ long Streams::receive(int fd, std::span<std::byte> into) {
   return -1;
 }
 
+long Streams::peek(int fd, std::span<std::byte> into) const {
+  const Direction& direction = in(fd);
+  if (is_readable(fd) && direction.pieces.empty()) return 0;
+  if (!is_readable(fd)) {
+    errno = EAGAIN;
+    return -1;
+  }
+  const Piece& piece = direction.pieces.front();
+  into.front() = piece.bytes[piece.taken];
+  return 1;
+}
+
 bool Streams::is_readable(int fd) const {
   const Direction& direction = in(fd);
   if (direction.pieces.empty()) return direction.has_ended;

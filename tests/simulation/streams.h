@@ -33,6 +33,9 @@ class Streams {
   // Send and receive like sendmsg and recv, without blocking. Return -1 and set errno on failure.
   long send(int fd, std::span<const std::span<const std::byte>> parts);
   long receive(int fd, std::span<std::byte> into);
+  // Does the same as receive(), but leaves the bytes in the stream, and copies only the first one.
+  // No rank looks at more.
+  long peek(int fd, std::span<std::byte> into) const;
   void close(int fd);
 
   bool is_readable(int fd) const;

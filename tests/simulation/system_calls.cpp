@@ -113,6 +113,7 @@ ssize_t __wrap_recv(int fd, void* into, std::size_t bytes, int flags) {
   if (!here) return -1;
   here->memory.settle();
   here->scheduler.may_switch();
+  if (flags & MSG_PEEK) return here->streams.peek(fd, {static_cast<std::byte*>(into), bytes});
   return here->streams.receive(fd, {static_cast<std::byte*>(into), bytes});
 }
 

@@ -117,5 +117,31 @@ TEST_F(TcpEncryptedTest, APeerThatEndedIsLost) {
   EXPECT_THROW(wait(), Error);
 }
 
+// Method: rank 1 has sent a message, and ends without reading. So the kernel refuses what rank 0
+// sends, while the message of rank 1 is still unread.
+TEST_F(TcpEncryptedTest, AFailedSendLosesNothingThatThePeerHadSent) {
+  const std::vector<double> sent = values_from(1, 1000);
+  const auto payload = std::as_bytes(std::span(sent));
+  channel(1).start_send({.bytes = payload.size(), .signature = {}}, payload);
+  ASSERT_EQ(channel(1).progress_send(), Progress::kDone);
+  channel(0).start_send({}, {});
+  ASSERT_EQ(channel(0).progress_send(), Progress::kDone);
+  transports_[1].reset();
+  const auto end = Clock::now() + kVeryLong;
+  Progress progress = Progress::kDone;
+  while (progress == Progress::kDone && Clock::now() < end) {
+    channel(0).start_send({}, {});
+    progress = channel(0).progress_send();
+  }
+  ASSERT_EQ(progress, Progress::kNone);
+
+  ASSERT_NE(channel(0).incoming(), nullptr);
+  std::vector<double> heard(sent.size());
+  EXPECT_EQ(channel(0).receive(std::as_writable_bytes(std::span(heard))), payload.size());
+  channel(0).finish_receive();
+  EXPECT_EQ(heard, sent);
+  EXPECT_THROW(channel(0).progress_send(), Error);
+}
+
 }  // namespace
 }  // namespace rota::transport::tcp

@@ -53,6 +53,23 @@ class TcpTransportTest : public ::testing::Test {
     return true;
   }
 
+  // Ends the peer, which has not read what rank 0 has sent. Then sends until the kernel refuses,
+  // and returns what the channel makes of that.
+  Progress send_to_an_ended_peer(SocketChannel& channel) {
+    channel.start_send({}, {});
+    EXPECT_EQ(channel.progress_send(), Progress::kDone);
+    peer_.reset();
+    const auto end = Clock::now() + kVeryLong;
+    Progress progress = Progress::kDone;
+    while (progress == Progress::kDone && Clock::now() < end) {
+      channel.start_send({}, {});
+      progress = channel.progress_send();
+    }
+    return progress;
+  }
+
+  SocketChannel& channel_to_peer() { return static_cast<SocketChannel&>(transport_->channel(1)); }
+
   os::Fd peer_;
   std::optional<Transport> transport_;
 };
@@ -138,6 +155,48 @@ TEST_F(TcpTransportTest, APeerThatEndedIsLostAfterAllThatItHadSent) {
   ASSERT_TRUE(look_until_moved(channel));
   channel.finish_receive();
   EXPECT_THROW(look_until_moved(channel), Error);
+}
+
+// Method: the peer has sent a message, and ends without reading. So the kernel refuses what rank 0
+// sends, while the peer's message is still unread.
+TEST_F(TcpTransportTest, AFailedSendLosesNothingThatThePeerHadSent) {
+  const Header header{.bytes = sizeof(double), .signature = {5, 6, 7, 8}};
+  const double sent = 42;
+  peer_sends(std::as_bytes(std::span(&header, 1)));
+  peer_sends(std::as_bytes(std::span(&sent, 1)));
+  ASSERT_EQ(send_to_an_ended_peer(channel_to_peer()), Progress::kNone);
+  EXPECT_FALSE(channel_to_peer().waits_for_room());  // Otherwise a sleep would end immediately.
+
+  ASSERT_NE(channel_to_peer().incoming(), nullptr);
+  EXPECT_EQ(channel_to_peer().incoming()->signature, header.signature);
+  double received = 0;
+  EXPECT_EQ(channel_to_peer().receive(std::as_writable_bytes(std::span(&received, 1))),
+            sizeof received);
+  channel_to_peer().finish_receive();
+  EXPECT_EQ(received, sent);
+  try {
+    channel_to_peer().progress_send();
+    FAIL() << "nothing is left to read, so the send must fail";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kPeerLost);
+    EXPECT_EQ(error.blamed_rank(), 1U);
+  }
+}
+
+TEST_F(TcpTransportTest, AFailedSendIsAnErrorAtOnceIfNothingIsUnread) {
+  EXPECT_THROW(send_to_an_ended_peer(channel_to_peer()), Error);
+}
+
+// A rank that only sends to the peer never reads what the peer has sent to a later operation.
+TEST_F(TcpTransportTest, AFailedSendIsAnErrorIfNobodyReads) {
+  const Header header{.bytes = 0, .signature = {}};
+  peer_sends(std::as_bytes(std::span(&header, 1)));
+  ASSERT_EQ(send_to_an_ended_peer(channel_to_peer()), Progress::kNone);
+  const auto send_again = [this] {
+    const auto end = Clock::now() + kVeryLong;
+    while (Clock::now() < end) channel_to_peer().progress_send();
+  };
+  EXPECT_THROW(send_again(), Error);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "transport/tcp/channel.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 
 #include <rota/error.h>
@@ -20,6 +21,10 @@ namespace {
 constexpr std::size_t kSlotBytes = 256 * 1024;
 static_assert(kSlotBytes % sizeof(double) == 0);
 
+// When a send has failed, bytes of the peer may still be unread. If nobody reads them for this long
+// in all, nobody wants them.
+constexpr std::chrono::milliseconds kLastReads{100};
+
 // Returns the last bytes of a header. A header is sent as the bytes that it has in memory: the
 // handshake has checked that both hosts have the same byte order and the same version of this
 // header.
@@ -36,9 +41,12 @@ SocketChannel::SocketChannel(auth::Stream stream, std::size_t peer)
   os::set_no_delay(stream_.fd());
 }
 
+// Names the first failure of a send, if there was one: later calls of the socket say less.
 void SocketChannel::throw_lost(const std::string& reason) const {
   throw Error(ErrorCode::kPeerLost,
-              "the connection to rank " + std::to_string(peer_) + " is lost: " + reason, peer_);
+              "the connection to rank " + std::to_string(peer_) +
+                  " is lost: " + (send_failure_.empty() ? reason : send_failure_),
+              peer_);
 }
 
 std::string_view SocketChannel::trouble() const noexcept {
@@ -50,6 +58,8 @@ void SocketChannel::close() noexcept {
   stream_.reset();
   header_left_ = 0;
   payload_ = {};
+  send_failed_at_.reset();
+  send_failure_.clear();
   starved_ = false;
 }
 
@@ -69,13 +79,29 @@ Progress SocketChannel::progress_send() {
   if (!sending()) return Progress::kDone;
   const os::Moved moved = stream_.send(tail_of(out_, header_left_), payload_);
   send_lacks_memory_ = moved.lacks_memory;
-  if (moved.closed) throw_lost(moved.reason);
+  if (moved.closed) return leave_it_to_reads(moved.reason);
   const std::size_t of_header = std::min(moved.bytes, header_left_);
   header_left_ -= of_header;
   payload_ = payload_.subspan(moved.bytes - of_header);
   sent_bytes_.fetch_add(moved.bytes - of_header, std::memory_order_relaxed);
   if (!sending()) return Progress::kDone;
   return moved.bytes > 0 ? Progress::kSome : Progress::kNone;
+}
+
+// Returns kNone while bytes of the peer are unread, so that they are read first. They may complete
+// an operation, or show that the peer's call differs from the call of this rank. The read that
+// finds the end of the connection throws. This function throws if there is nothing to read, or if
+// nobody reads it.
+Progress SocketChannel::leave_it_to_reads(const std::string& reason) {
+  const base::TimePoint now = base::Clock::now();
+  if (!send_failed_at_) {
+    send_failed_at_ = now;
+    send_failure_ = reason;
+  }
+  std::byte next{};
+  const bool has_unread = stream_.has_unread() || os::peek_some(stream_.fd(), {&next, 1}).bytes > 0;
+  if (!has_unread || now - *send_failed_at_ >= kLastReads) throw_lost(send_failure_);
+  return Progress::kNone;
 }
 
 std::size_t SocketChannel::pull(std::span<std::byte> into) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <rota/memory.h>
 
 #include "auth/stream.h"
+#include "base/time.h"
 #include "transport/channel.h"
 
 namespace rota::transport::tcp {
@@ -33,8 +35,11 @@ class SocketChannel final : public transport::Channel {
 
   int fd() const noexcept { return stream_.fd(); }
   bool sending() const noexcept { return header_left_ + payload_.size() > 0; }
-  // Returns whether sending waits for room in the socket, and not for memory of this host.
-  bool waits_for_room() const noexcept { return sending() && !send_lacks_memory_; }
+  // Returns whether sending waits for room in the socket, and not for memory of this host. A send
+  // that has failed waits for the reads.
+  bool waits_for_room() const noexcept {
+    return sending() && !send_lacks_memory_ && !send_failed_at_;
+  }
   // Returns whether the last read got fewer bytes than it asked for: then it makes sense to wait
   // for more.
   bool starved() const noexcept { return starved_; }
@@ -48,6 +53,7 @@ class SocketChannel final : public transport::Channel {
 
  private:
   std::size_t pull(std::span<std::byte> into);
+  Progress leave_it_to_reads(const std::string& reason);
   [[noreturn]] void throw_lost(const std::string& reason) const;
 
   auth::Stream stream_;
@@ -57,7 +63,9 @@ class SocketChannel final : public transport::Channel {
   Header out_;
   std::size_t header_left_ = 0;
   std::span<const std::byte> payload_;
-  bool send_lacks_memory_ = false;  // At the last call, this host lacked memory.
+  bool send_lacks_memory_ = false;                 // At the last call, this host lacked memory.
+  std::optional<base::TimePoint> send_failed_at_;  // Set when the peer takes nothing any more.
+  std::string send_failure_;                       // Why; empty before.
   std::atomic<std::uint64_t> sent_bytes_{0};
 
   // Receiving.
