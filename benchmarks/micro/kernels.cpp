@@ -22,7 +22,7 @@ namespace {
 // would depend on what the program allocated before, and so would the speed of the same loop.
 template <class T>
 struct FromCacheLine {
-  using value_type = T;
+  using value_type = T;  // NOLINT: the standard library's name.
 
   T* allocate(std::size_t count) {
     return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t(64)));

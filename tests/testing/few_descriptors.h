@@ -30,6 +30,7 @@ inline std::size_t ended_count(const std::vector<os::Fd>& sockets, std::size_t e
   const auto end = base::Clock::now() + std::chrono::seconds(5);
   for (;;) {
     std::vector<pollfd> items;
+    items.reserve(sockets.size());
     for (const os::Fd& socket : sockets) items.push_back({socket.get(), POLLRDHUP, 0});
     ::poll(items.data(), items.size(), 1);
     const auto count = static_cast<std::size_t>(

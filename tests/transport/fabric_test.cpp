@@ -260,6 +260,7 @@ TEST(FoundedGroup, HasThreadsOfOneProcessShareMemory) {
 // A transport can be made for each name that a rank table allows, and for no other name.
 TEST(Makers, AreThereForEachRowOfTheTableOfTransports) {
   std::vector<std::string_view> rows;
+  rows.reserve(std::size(base::kTransports));
   for (const base::TransportRow& row : base::kTransports) rows.push_back(row.name);
   std::vector<std::string_view> made;
   for (const Factory& factory : factories()) made.push_back(factory.name);
