@@ -7,16 +7,21 @@ Prints the images/s of each way in each round, one JSON object a line, and the s
 import argparse
 import json
 import pathlib
+import sys
 import time
 
 import numpy
 import torch
 import torch.utils.data
 from torch import nn
-from torch.utils.tensorboard import SummaryWriter
 
-import training_common as common
-import training_pytorch as pytorch
+# TensorBoard would load TensorFlow if it is installed, and a process that also has PyTorch's
+# compiler then aborts: both register the same options of LLVM. It does not need TensorFlow here.
+sys.modules["tensorflow"] = None
+from torch.utils.tensorboard import SummaryWriter  # pylint: disable=wrong-import-position
+
+import training_common as common  # pylint: disable=wrong-import-position
+import training_pytorch as pytorch  # pylint: disable=wrong-import-position
 
 BATCH = 100
 WARM_UP_STEPS = 50
