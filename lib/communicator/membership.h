@@ -23,7 +23,8 @@ namespace rota {
 // threads of this process.
 using Board = std::vector<std::atomic<bool>>;
 
-// Ranks are numbered as in the job. Thread-safe. The destructor leaves the job.
+// Ranks are numbered as in the job. Thread-safe. The destructor leaves the job. abort() and the
+// destructor wait a second at most, and only if the coordinator reads nothing.
 class Membership {
  public:
   // What departure() returns for a rank that needs no other rank any more.

@@ -20,6 +20,9 @@ using base::TimePoint;
 // the coordinator's answer.
 constexpr std::chrono::seconds kMargin{5};
 
+// How long a message that may be the last one waits for a coordinator that does not read.
+constexpr std::chrono::seconds kLastWait{1};
+
 // The longest text for a person; the client cuts a longer text.
 constexpr std::size_t kMostTextBytes = 4096;
 
@@ -155,6 +158,25 @@ void Client::send_quietly(Make make) noexcept {
   }
 }
 
+// Returns when the message has left this process: from then on, the system sends it even if the
+// process ends.
+template <class Make>
+void Client::send_last(Make make) noexcept {
+  try {
+    const TimePoint deadline = Clock::now() + kLastWait;
+    send(make(), deadline);
+    os::PollSet polls;
+    polls.add(connection_->fd(), false, true);
+    while (connection_->is_sending() && !is_coordinator_gone_ && Clock::now() < deadline) {
+      polls.wait(deadline);
+      auto message = receive_now();  // Also sends.
+      if (message) notices_.push_back(*std::move(message));
+    }
+  } catch (const std::exception&) {
+    // The coordinator is gone, or does not read.
+  }
+}
+
 void Client::report_waiting(std::size_t peer, const std::string& operation_key,
                             const std::string& operation_text) noexcept {
   send_quietly([&] {
@@ -179,7 +201,7 @@ void Client::report_trained(std::uint64_t step) noexcept {
 
 void Client::abort(ErrorCode code, std::optional<std::size_t> blamed,
                    const std::string& text) noexcept {
-  send_quietly([&] {
+  send_last([&] {
     Message message{
         .type = MessageType::kAbort, .error = code, .text = text.substr(0, kMostTextBytes)};
     if (blamed) message.blamed = static_cast<std::uint32_t>(*blamed);
@@ -188,7 +210,7 @@ void Client::abort(ErrorCode code, std::optional<std::size_t> blamed,
 }
 
 void Client::leave() noexcept {
-  send_quietly([] { return Message{.type = MessageType::kLeave}; });
+  send_last([] { return Message{.type = MessageType::kLeave}; });
 }
 
 std::string Client::who() const {

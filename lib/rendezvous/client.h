@@ -76,6 +76,9 @@ class Client {
   void report_resumed() noexcept;
   void report_begun(std::uint64_t step) noexcept;    // The answer to kStopAsked.
   void report_trained(std::uint64_t step) noexcept;  // Training ends; `step` is the last one begun.
+
+  // These two reports may be the last messages of this rank. While the connection has no room for
+  // them, both functions wait, for a second at most. What cannot be sent then is dropped.
   void abort(ErrorCode code, std::optional<std::size_t> blamed, const std::string& text) noexcept;
   void leave() noexcept;
 
@@ -85,6 +88,8 @@ class Client {
   void send(const Message& message, base::TimePoint deadline);
   template <class Make>
   void send_quietly(Make make) noexcept;
+  template <class Make>
+  void send_last(Make make) noexcept;
   Message call(Message request, base::TimePoint deadline);
   Message next_welcome(base::TimePoint deadline);
   os::Fd take_table_file();

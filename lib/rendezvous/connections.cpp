@@ -118,6 +118,12 @@ void Connections::send(std::size_t index, base::TimePoint now) {
   }
 }
 
+bool Connections::is_sending() const noexcept {
+  return std::ranges::any_of(outboxes_, [](const Outbox& outbox) {
+    return outbox.connection && (!outbox.pending.empty() || outbox.connection->is_sending());
+  });
+}
+
 std::optional<base::TimePoint> Connections::next_deadline(base::TimePoint now) const {
   std::optional<base::TimePoint> next;
   for (const Outbox& outbox : outboxes_) {

@@ -46,6 +46,9 @@ class Connections {
   void handle(const os::PollSet& polls, base::TimePoint now);
   void send_all(base::TimePoint now);
 
+  // Returns whether messages to ranks whose connections are open have not left this process yet.
+  bool is_sending() const noexcept;
+
   // Reads everything that has come until now.
   void read_all(std::size_t index);
 

@@ -13,6 +13,12 @@
 #include "rendezvous/remote_connection.h"
 
 namespace rota::rendezvous {
+namespace {
+
+// How long the last messages wait for ranks that do not read.
+constexpr std::chrono::seconds kLongestEnd{1};
+
+}  // namespace
 
 CoordinatorThread::CoordinatorThread(const Job& job, const auth::Credentials& own, os::Fd listener)
     : world_size_(job.table.rows.size()),
@@ -42,7 +48,7 @@ void CoordinatorThread::serve() noexcept {
   try {
     while (!is_ending_.load(std::memory_order_acquire)) turn();
     router_.read_all(0, now_);
-    router_.send_all(now_);
+    send_rest();
   } catch (const std::exception& error) {
     give_up(error.what());
   }
@@ -52,7 +58,7 @@ void CoordinatorThread::serve() noexcept {
 void CoordinatorThread::give_up(const std::string& why) noexcept {
   try {
     router_.abort(ErrorCode::kSystem, "rank 0, which hosts the rendezvous: " + why);
-    router_.send_all(now_);
+    send_rest();
   } catch (const std::exception&) {
     // The ranks see that their connections end.
   }
@@ -60,8 +66,17 @@ void CoordinatorThread::give_up(const std::string& why) noexcept {
   listener_.reset();
 }
 
-void CoordinatorThread::turn() {
-  wait();
+// Sends what is still to be sent. Otherwise ranks whose connections are full would never read why
+// the job has failed, and blame rank 0 for its end.
+void CoordinatorThread::send_rest() {
+  router_.send_all(now_);
+  const base::TimePoint latest = base::Clock::now() + kLongestEnd;
+  while (router_.is_sending() && base::Clock::now() < latest) turn(latest);
+}
+
+// Waits until `latest` at most.
+void CoordinatorThread::turn(std::optional<base::TimePoint> latest) {
+  wait(latest);
   for (auth::Acceptor::Member& member : acceptor_.receive(now_)) {
     const std::size_t rank = member.identity.from;
     if (is_there_[rank]) continue;  // The rank has connected twice.
@@ -76,15 +91,14 @@ void CoordinatorThread::turn() {
   router_.send_all(now_);
 }
 
-void CoordinatorThread::wait() {
+void CoordinatorThread::wait(std::optional<base::TimePoint> latest) {
   now_ = base::Clock::now();
   polls_.clear();
   const std::size_t wakeup_position = polls_.add(wakeup_.fd(), true, false);
   acceptor_.add_to(polls_, now_);
   router_.add_to(polls_, now_);
-  auto end = router_.next_deadline(now_);
-  if (const auto next = acceptor_.next_deadline()) end = end ? std::min(*end, *next) : *next;
-  polls_.wait(end);
+  const auto next = base::earlier(router_.next_deadline(now_), acceptor_.next_deadline());
+  polls_.wait(base::earlier(next, latest));
   if (polls_.readable(wakeup_position)) wakeup_.clear();
   now_ = base::Clock::now();
 }

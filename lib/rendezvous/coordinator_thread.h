@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,7 +26,8 @@ class CoordinatorThread {
   // `job` is sent to every rank, each time with the receiver's rank. Throws Error kSystem.
   CoordinatorThread(const Job& job, const auth::Credentials& own, os::Fd listener);
 
-  // Passes on what rank 0 has sent, and ends the thread. Waits for no rank.
+  // Passes on what rank 0 has sent, and ends the thread. While a connection has no room for that,
+  // waits, for a second at most.
   ~CoordinatorThread();
   CoordinatorThread(const CoordinatorThread&) = delete;
   CoordinatorThread& operator=(const CoordinatorThread&) = delete;
@@ -35,8 +37,9 @@ class CoordinatorThread {
 
  private:
   void serve() noexcept;
-  void turn();
-  void wait();
+  void turn(std::optional<base::TimePoint> latest = {});
+  void wait(std::optional<base::TimePoint> latest);
+  void send_rest();
   auth::Admission judge(const auth::Identity& caller) const;
   void notice_departures();
   void give_up(const std::string& why) noexcept;

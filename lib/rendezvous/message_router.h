@@ -44,6 +44,9 @@ class MessageRouter {
   void handle(const os::PollSet& polls, base::TimePoint now);
   void send_all(base::TimePoint now);
 
+  // Returns whether messages that send_all() has taken have not left this process yet.
+  bool is_sending() const noexcept { return connections_.is_sending(); }
+
   // Reads everything that the rank has sent until now.
   void read_all(std::size_t rank, base::TimePoint now);
 

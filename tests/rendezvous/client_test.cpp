@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <thread>
+#include <vector>
 
 #include "os/message_socket.h"
 
@@ -88,6 +90,25 @@ TEST_F(ClientTest, RefusesAValueThatNoMessageHolds) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("65536"));
   }
   EXPECT_FALSE(heard());
+}
+
+// Method: reports fill the socket. The launcher reads it only when the rank already tries to leave.
+TEST_F(ClientTest, BringsItsLastWordsToALauncherThatReadsLate) {
+  for (int i = 0; i < 1000; ++i) client_.report_waiting(2, "0#17", std::string(4096, 'x'));
+  std::vector<MessageType> last;
+  std::thread launcher([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const auto end = base::Clock::now() + std::chrono::seconds(10);
+    while (base::Clock::now() < end && (last.empty() || last.back() != MessageType::kLeave)) {
+      const auto message = heard();
+      if (!message) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (message && message->type != MessageType::kWaiting) last.push_back(message->type);
+    }
+  });
+  client_.abort(ErrorCode::kBadData, 1, "the data is bad");
+  client_.leave();
+  launcher.join();
+  EXPECT_THAT(last, ::testing::ElementsAre(MessageType::kAbort, MessageType::kLeave));
 }
 
 // A waiting rank polls every millisecond.

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "auth/handshake_io.h"
@@ -97,6 +98,38 @@ class HostTest : public ::testing::Test {
     }
     ADD_FAILURE() << "the client got no notice in time";
     return {};
+  }
+
+  // Returns the connection of a joined rank 1 that has asked for more answers than the system's
+  // buffers hold, and has read none of them. The coordinator has handled all requests.
+  std::unique_ptr<Connection> call_and_fill() {
+    auto line = call_coordinator({address_}, key_, identity_of(1), soon());
+    const auto send = [&](const Message& message) {
+      EXPECT_EQ(line->send(encode(message), {}), os::Io::kDone);
+    };
+    send({.type = MessageType::kJoin});
+    send({.type = MessageType::kPut, .key = "much", .text = std::string(60'000, 'x')});
+    for (std::uint32_t id = 1; id <= 200; ++id) {
+      send({.type = MessageType::kGet, .id = id, .timeout = seconds(20), .key = "much"});
+    }
+    send({.type = MessageType::kPut, .key = "asked", .text = "yes"});
+    EXPECT_FALSE(line->is_sending());
+    EXPECT_EQ(rank_0_->get("asked", seconds(20)), "yes");
+    return line;
+  }
+
+  // Reads until the connection ends, and returns the last message.
+  static std::optional<Message> last_message_of(Connection& line) {
+    std::optional<Message> last;
+    std::vector<std::byte> bytes;
+    std::vector<os::Fd> fds;
+    for (const auto end = soon(); Clock::now() < end;) {
+      const os::Io io = line.receive(bytes, fds);
+      if (io == os::Io::kClosed) break;
+      if (io == os::Io::kDone) last = decode(bytes);
+      if (io == os::Io::kWouldBlock) ::usleep(100);
+    }
+    return last;
   }
 
   std::vector<os::Fd> silent_strangers(std::size_t count) {
@@ -265,6 +298,33 @@ TEST_F(HostTest, HandsOnTheLastWordsOfRankZero) {
                                         .text = "the data is bad"}));
   EXPECT_EQ(notice_to(rank_1),
             (Message{.type = MessageType::kDeparted, .blamed = 0, .text = "ended"}));
+}
+
+// The reader begins late, but well within the second that the coordinator waits.
+TEST_F(HostTest, HandsOnTheLastWordsOfRankZeroToARankThatReadsLate) {
+  start(2);
+  const auto rank_1 = call_and_fill();
+  std::optional<Message> last;
+  std::thread reader([&] {
+    std::this_thread::sleep_for(milliseconds(50));
+    last = last_message_of(*rank_1);
+  });
+  rank_0_->abort(ErrorCode::kBadData, 0, "the data is bad");
+  host_.reset();
+  reader.join();
+  EXPECT_EQ(last, (Message{.type = MessageType::kAborted,
+                           .error = ErrorCode::kBadData,
+                           .blamed = 0,
+                           .text = "the data is bad"}));
+}
+
+TEST_F(HostTest, EndsAlsoIfARankNeverReads) {
+  start(2);
+  const auto rank_1 = call_and_fill();
+  rank_0_->abort(ErrorCode::kBadData, 0, "the data is bad");
+  const auto before = Clock::now();
+  host_.reset();
+  EXPECT_LT(Clock::now() - before, seconds(10));
 }
 
 TEST_F(HostTest, SaysToMembersOfWhatWhyItRefusesThem) {

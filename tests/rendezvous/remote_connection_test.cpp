@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "auth/frame_seal.h"
 #include "base/byte_stream.h"
@@ -16,6 +17,7 @@
 #include "os/listener.h"
 #include "os/poll_set.h"
 #include "os/tcp_socket.h"
+#include "rendezvous/client.h"
 
 namespace rota::rendezvous {
 namespace {
@@ -263,6 +265,24 @@ TEST_F(RemoteLineTest, RefusesMoreUntilThePeerHasRead) {
 }
 
 TEST_F(RemoteLineTest, SendsTheRestWhenItIsDestroyed) { expect_all_arrives_after_the_end(); }
+
+// Method: the system's buffers are full. The coordinator reads only when the rank already tries to
+// leave. If the kLeave were lost, the coordinator would tell all ranks that this one has ended.
+TEST_F(RemoteLineTest, BringsTheLeaveOfARankToACoordinatorThatReadsLate) {
+  fill(Until::kKept);
+  std::optional<Message> last;
+  std::thread coordinator([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    RemoteConnection peer = peer_line();
+    while (const auto bytes = next_message(peer)) last = decode(*bytes);
+  });
+  {
+    Client rank(std::move(connection_), 0);
+    rank.leave();
+  }
+  coordinator.join();
+  EXPECT_EQ(last, Message{.type = MessageType::kLeave});
+}
 
 // If a socket is closed with unread bytes, the system discards the bytes that were sent last.
 TEST_F(RemoteLineTest, SendsTheRestAlsoToAPeerThatWasNotHeard) {
