@@ -239,10 +239,9 @@ void Client::send(const Message& message, TimePoint deadline) {
   polls.add(connection_->fd(), false, true);
   for (;;) {
     const os::Io io = connection_->send(bytes, {});
-    if (io == os::Io::kDone) return;
-    // The coordinator's rank has ended, but its last messages are still to be read.
-    if (io == os::Io::kClosed && coordinator_rank_) return;
-    if (io == os::Io::kClosed) throw_gone();
+    // A coordinator that has ended may have sent why the job failed. So the next read says what has
+    // happened, and not this function.
+    if (io == os::Io::kDone || io == os::Io::kClosed) return;
     if (Clock::now() >= deadline) {
       throw Error(ErrorCode::kTimeout, who() + " does not read this rank's messages");
     }

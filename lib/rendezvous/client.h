@@ -50,6 +50,7 @@ class Client {
   //   kAborted, kMismatch: the job has failed; the text is the first cause;
   //   kSystem: the launcher is gone;
   //   kInvalidArgument: key and value together are larger than a message.
+  // put() reads nothing. If the coordinator is gone, the next function that reads throws.
   void put(const std::string& key, const std::string& value);
   std::string get(const std::string& key, base::Duration timeout);
   void barrier(const std::string& key, base::Duration timeout);
@@ -57,8 +58,8 @@ class Client {
   // Must be called before the first step. From then on, this rank must answer kStopAsked. Returns
   // whether the rank must wait before its first step until next_notice() has returned a kReply.
   // While the ranks agree on a last step, the kReply comes only after kStopAfter. `timeout`: how
-  // long the rank waits. Throws Error kSystem if the launcher is gone, and kTimeout if it does not
-  // read.
+  // long the rank waits. Throws Error kTimeout if the launcher does not read. If the launcher is
+  // gone, next_notice() says so.
   bool ask_to_train(base::Duration timeout);
 
   // Returns the next kAborted (with the code of the first cause), kDeparted, kStopAsked, kStopAfter

@@ -126,6 +126,37 @@ TEST_F(ClientTest, HandsOnWhyTheJobBroke) {
   EXPECT_EQ(client_.next_notice(), aborted);
 }
 
+// A launcher that ends has often said why. A request comes too late for it, and must not hide that.
+TEST_F(ClientTest, SaysWhyTheJobBrokeAlsoIfTheLauncherIsGoneSince) {
+  say({.type = MessageType::kAborted, .error = ErrorCode::kBadData, .blamed = 3, .text = "why"});
+  launcher_.reset();
+  client_.put("key", "value");
+  try {
+    client_.get("key", std::chrono::seconds(10));
+    FAIL() << "a launcher that is gone has answered";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kAborted);
+    EXPECT_STREQ(error.what(), "why");
+    EXPECT_EQ(error.blamed_rank(), 3U);
+  }
+  try {
+    client_.get("key", std::chrono::seconds(10));
+    FAIL() << "a launcher that is gone has answered";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kSystem);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("the launcher is gone"));
+  }
+}
+
+TEST_F(ClientTest, HearsWhyTheJobBrokeWhenItBeginsToTrain) {
+  const Message aborted{.type = MessageType::kAborted, .error = ErrorCode::kBadData, .text = "why"};
+  say(aborted);
+  launcher_.reset();
+  EXPECT_TRUE(client_.ask_to_train(std::chrono::seconds(10)));
+  EXPECT_EQ(client_.next_notice(), aborted);
+  EXPECT_THROW(client_.next_notice(), Error);
+}
+
 Job small_job() {
   Job job;
   job.table.transport = "one of the future";
