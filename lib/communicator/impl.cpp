@@ -366,11 +366,13 @@ Error Communicator::Impl::in_own_words(ErrorCode code, std::string_view text,
   }
 }
 
+// A thread that enters after close() has looked for waiters sees that the communicator is broken,
+// and leaves the transport alone: close() may be destroying it.
 template <class Change>
 void Communicator::Impl::between_turns(Change change) {
   waiters_.enter();  // The progress thread stops driving.
   while (!try_to_drive()) {
-    if (group_.transport) group_.transport->wake();
+    if (!broken() && group_.transport) group_.transport->wake();
     std::this_thread::yield();
   }
   change();

@@ -93,5 +93,42 @@ TEST(Closing, LeavesTheTransportToAThreadThatRestsOnIt) {
   waiter.join();
 }
 
+// Several communicators share the flag of the driving thread. Notes which thread calls wake().
+class SharingTransport final : public testing::SilentTransport {
+ public:
+  SharingTransport(std::atomic_flag& driving, std::atomic<std::thread::id>& waker)
+      : driving_(driving), waker_(waker) {}
+
+  transport::WaitTraits wait_traits() const noexcept override { return {.driving = &driving_}; }
+  void wake() noexcept override { waker_ = std::this_thread::get_id(); }
+
+ private:
+  std::atomic_flag& driving_;
+  std::atomic<std::thread::id>& waker_;
+};
+
+// The communicator is broken, so it may be closing, and its transport may be going. Method: the
+// test drives, as another late thread would. Meanwhile, a thread tries to make a change.
+TEST(Closing, IsNotDisturbedByAThreadThatComesLate) {
+  std::atomic_flag driving;
+  std::atomic<std::thread::id> waker{};
+  const auto impl = std::make_shared<CommunicatorImpl>(
+      testing::group_over(std::make_unique<SharingTransport>(driving, waker), seconds(20)),
+      Settings(CommunicatorOptions()));
+  impl->abort("enough");
+  ASSERT_FALSE(driving.test_and_set());
+  std::atomic<bool> is_late{false};
+  std::thread late([&] {
+    is_late = true;
+    impl->abort("more than enough");
+  });
+  const std::thread::id late_id = late.get_id();
+  while (!is_late) std::this_thread::yield();
+  std::this_thread::sleep_for(milliseconds(50));
+  driving.clear();
+  late.join();
+  EXPECT_NE(waker.load(), late_id);
+}
+
 }  // namespace
 }  // namespace rota
