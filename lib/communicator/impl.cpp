@@ -386,7 +386,8 @@ void Communicator::Impl::break_between_turns(const Error& error) noexcept {
 }
 
 void Communicator::Impl::close() noexcept {
-  if (!origin_.is_here() || std::exchange(closed_, true)) return;
+  // Relaxed: no thread reads anything else because of this flag.
+  if (!origin_.is_here() || closed_.exchange(true, std::memory_order_relaxed)) return;
   progress_thread_.stop();
   while (!try_to_drive()) std::this_thread::yield();
   if (!queue_.empty()) {
@@ -400,6 +401,10 @@ void Communicator::Impl::close() noexcept {
   wait_for_waiters();
   group_.membership.reset();
   group_.transport.reset();
+}
+
+bool Communicator::Impl::is_closed() const noexcept {
+  return closed_.load(std::memory_order_relaxed);  // As in close().
 }
 
 // A thread that waits for a request sees that the communicator is broken, and leaves. A thread that

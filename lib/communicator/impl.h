@@ -79,6 +79,9 @@ class Communicator::Impl final : public Request::Source,
   void abort(std::string_view reason) noexcept;
   void close() noexcept;
 
+  // Returns whether close() has begun. Any thread may call it, also during close().
+  bool is_closed() const noexcept;
+
   // Returns whether data moves only in calls of the program, and never behind its back.
   bool only_callers_drive() const noexcept {
     return wait_traits_.callers_only || !one_thread_.empty();
@@ -170,7 +173,7 @@ class Communicator::Impl final : public Request::Source,
   std::atomic<bool> broken_{false};
   std::optional<Error> cause_;  // Written once, before broken_.
   Error no_memory_;             // Made while there is memory.
-  bool closed_ = false;
+  std::atomic<bool> closed_{false};
   ProgressThread progress_thread_;
 };
 

@@ -45,7 +45,7 @@ std::shared_ptr<CommunicatorImpl> find_joined(const CommunicatorOptions& options
     if (held.way != way) continue;
     auto communicator = held.communicator.lock();
     // A Request may keep a closed communicator alive. A closed communicator has left the job.
-    if (communicator && communicator->group().membership) return communicator;
+    if (communicator && !communicator->is_closed()) return communicator;
   }
   return nullptr;
 }

@@ -12,6 +12,7 @@
 
 #include "communicator/giving_up.h"
 #include "communicator/impl.h"
+#include "communicator/joined.h"
 #include "communicator/silent_transport.h"
 #include "testing/error_of.h"
 
@@ -128,6 +129,26 @@ TEST(Closing, IsNotDisturbedByAThreadThatComesLate) {
   driving.clear();
   late.join();
   EXPECT_NE(waker.load(), late_id);
+}
+
+// Another thread looks for the communicator of the job while it is being closed. ThreadSanitizer
+// finds a look at what close() changes.
+TEST(Closing, EndsWhileAnotherThreadLooksForTheCommunicatorOfTheJob) {
+  CommunicatorOptions options;
+  options.rendezvous_fd = 1'000'000;  // Only names the job: no such descriptor exists.
+  for (int round = 0; round < 20; ++round) {
+    Group group = testing::group_over(std::make_unique<testing::SilentTransport>(), seconds(20));
+    group.membership = std::make_shared<Membership>(0, 2);
+    const auto impl = std::make_shared<CommunicatorImpl>(std::move(group), Settings(options));
+    note_joined(options, impl);
+    EXPECT_EQ(find_joined(options), impl);
+    std::thread looker([&] {
+      while (find_joined(options)) std::this_thread::yield();
+    });
+    impl->close();
+    looker.join();
+    EXPECT_EQ(find_joined(options), nullptr) << "it is closed, although it is still alive";
+  }
 }
 
 }  // namespace
