@@ -130,7 +130,7 @@ Communicator::Communicator(const CommunicatorOptions& options) {
 
 std::vector<Communicator> Communicator::for_threads(std::size_t count,
                                                     const CommunicatorOptions& options) {
-  if (count == 0) throw Error(ErrorCode::kInvalidArgument, "a world needs at least one thread");
+  require_thread_count(count);
   if (is_alone(options)) {
     return ThreadWorld::make({.world_size = count, .arena_bytes = 0, .communicator = options});
   }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/transports.h"
+#include "base/world_size.h"
 #include "cluster/host_names.h"
 #include "communicator/blame.h"
 #include "os/address.h"
@@ -239,7 +240,31 @@ class GroupCreation {
   std::vector<Word> words_;                    // Index = rank in the created group.
 };
 
+// Adds up the numbers of threads of all ranks. One of them may be any number, and their sum may
+// overflow.
+void require_room_for(std::span<const std::uint64_t> thread_counts) {
+  std::uint64_t room = base::kMaxWorldSize;
+  for (std::size_t rank = 0; rank < thread_counts.size(); ++rank) {
+    const std::uint64_t count = thread_counts[rank];
+    if (count > room) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "rank " + std::to_string(rank) + " asks for " + std::to_string(count) +
+                      " threads, but after the ranks before it there is room for " +
+                      std::to_string(room) + ": a world has at most " +
+                      std::to_string(base::kMaxWorldSize) + " ranks");
+    }
+    room -= count;
+  }
+}
+
 }  // namespace
+
+void require_thread_count(std::size_t thread_count) {
+  if (thread_count > 0 && thread_count <= base::kMaxWorldSize) return;
+  throw Error(ErrorCode::kInvalidArgument, "a world needs at least one thread, and has at most " +
+                                               std::to_string(base::kMaxWorldSize) + ": " +
+                                               std::to_string(thread_count) + " were asked for");
+}
 
 Group split_group(CommunicatorImpl& parent, std::size_t color, std::size_t key,
                   std::optional<std::chrono::nanoseconds> deadline) {
@@ -270,6 +295,7 @@ std::vector<Group> groups_for_threads(CommunicatorImpl& parent, std::size_t thre
   const auto mine = static_cast<std::uint64_t>(thread_count);
   const auto said =
       all_gather<std::uint64_t>(parent, std::span(&mine, 1), std::vector<std::size_t>(n, 1));
+  require_room_for(said);
   const std::vector<std::size_t> counts(said.begin(), said.end());
   std::vector<std::size_t> parent_ranks;
   for (std::size_t rank = 0; rank < n; ++rank)

@@ -110,7 +110,7 @@ Communicator communicator_over(const Calls& calls, Handle comm,
 
 std::vector<Communicator> communicators_over(const Calls& calls, Handle comm, std::size_t count,
                                              const CommunicatorOptions& options) {
-  if (count == 0) throw Error(ErrorCode::kInvalidArgument, "a world needs at least one thread");
+  require_thread_count(count);
   const Settings settings(options);
   const auto processes = CommunicatorImpl::make(join_over_mpi(calls, comm, options), settings);
   std::vector<Communicator> threads;

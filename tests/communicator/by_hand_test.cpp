@@ -107,6 +107,24 @@ TEST(ByHand, CommunicatorsSplitAndThreadsHaveTheirOwn) {
   for (std::thread& process : processes) process.join();
 }
 
+// Each number alone is possible. Every rank sees which one is too many, and none waits.
+TEST(ByHand, MoreThreadsInAllThanAWorldHasAreRefusedOnAllRanks) {
+  const auto addresses = testing::free_addresses(2);
+  std::vector<std::thread> processes;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    processes.emplace_back([&, rank] {
+      const auto error = testing::error_of(
+          [&] { Communicator::for_threads(rank + 2048, options_for(rank, addresses)); });
+      ASSERT_TRUE(error) << rank;
+      EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
+      EXPECT_STREQ(error->what(),
+                   "rank 1 asks for 2049 threads, but after the ranks before it there is room for "
+                   "2048: a world has at most 4096 ranks");
+    });
+  }
+  for (std::thread& process : processes) process.join();
+}
+
 // Method: the range has no port but its first, at which no group listens. In a group of one host,
 // the system picks the ports.
 TEST(ByHand, TwoNamesOfLoopbackAreOneHost) {

@@ -14,6 +14,7 @@
 
 #include "os/host.h"
 #include "testing/barrier_check.h"
+#include "testing/error_of.h"
 #include "testing/every_collective.h"
 #include "testing/on_every_rank.h"
 #include "transport/shm/domain.h"
@@ -158,6 +159,16 @@ TEST(ThreadWorld, StandsBesideWhatTheProcessHas) {
   std::vector<float> values(1000, 1);
   alone.all_reduce(values, ReduceOp::kSum);
   EXPECT_EQ(values[999], 1);
+}
+
+TEST(ThreadWorld, RefusesNumbersOfThreadsThatAreMistakes) {
+  for (const std::size_t count : {std::size_t{0}, std::size_t{4097}, ~std::size_t{0}}) {
+    const auto error =
+        testing::error_of([&] { Communicator::for_threads(count, CommunicatorOptions{}); });
+    ASSERT_TRUE(error) << count;
+    EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
+    EXPECT_NE(std::string(error->what()).find("at most 4096"), std::string::npos) << error->what();
+  }
 }
 
 TEST(ThreadWorld, NamesWhatIsInItsOptions) {

@@ -52,7 +52,7 @@ class ROTA_EXPORT Communicator {
   // one world: element i of a process has rank i + the sum of counts of processes with lower ranks.
   // If a Communicator of this process has joined the job as the rank in `options`, the call is a
   // collective of that Communicator, and may be repeated. Otherwise the call joins the job. Throws
-  // Error kInvalidArgument for a count of 0, and what the constructor and collectives throw.
+  // Error kInvalidArgument for 0 or over 4096 threads, and what constructor and collectives throw.
   static std::vector<Communicator> for_threads(
       std::size_t count,
       const CommunicatorOptions& options = CommunicatorOptions::from_environment());
