@@ -34,8 +34,11 @@ struct Accepted {
 };
 Accepted accept_connection(int listener);
 
-// Ends the connection within a minute after the host of the peer is gone, even if neither side
-// sends.
+// Ends the connection within about a minute after the host of the peer is gone, even if neither
+// side sends. If this side has sent data that the host did not acknowledge, the system goes on
+// trying for up to 20 minutes: only a deadline or unacknowledged_for() ends that wait.
+// TCP_USER_TIMEOUT is no remedy. It would also end a connection to a peer that is there and does
+// not read for a minute, such as a rank that computes.
 void keep_alive(int socket);
 
 // Returns how long the peer's kernel has sent nothing while it has data to acknowledge. Returns
