@@ -12,10 +12,24 @@
 #include "base/sizes.h"
 
 namespace rota::transport::sim {
+namespace {
+
+// While the peer is lost and its data is unread, sends wait for this many ticks. No delay of a test
+// is that long.
+constexpr std::uint64_t kLastReadTicks = 100;
+
+}  // namespace
 
 void SimChannel::throw_lost() const {
   throw Error(ErrorCode::kPeerLost, "the connection to rank " + std::to_string(peer_) + " is lost",
               peer_);
+}
+
+bool SimChannel::has_ended() {
+  if (!network_.lost_[peer_]) return false;
+  if (!lost_at_) lost_at_ = network_.now_;
+  const bool has_unread = !incoming_.pieces.empty() || incoming_.arrived.size() > used_;
+  return !has_unread || network_.now_ - *lost_at_ >= kLastReadTicks;
 }
 
 void SimChannel::put(std::span<const std::byte> bytes) {
@@ -25,7 +39,7 @@ void SimChannel::put(std::span<const std::byte> bytes) {
 
 void SimChannel::start_send(const Header& header, std::span<const std::byte> payload) {
   ROTA_ASSERT(to_send_.empty() && header.bytes >= payload.size());
-  if (network_.lost_[peer_]) throw_lost();
+  if (has_ended()) throw_lost();
   put(std::as_bytes(std::span(&header, 1)));
   to_send_ = payload;
 }
@@ -37,7 +51,8 @@ void SimChannel::send_more(std::span<const std::byte> payload) {
 
 Progress SimChannel::progress_send() {
   if (to_send_.empty()) return Progress::kDone;
-  if (network_.lost_[peer_]) throw_lost();
+  if (has_ended()) throw_lost();
+  if (network_.lost_[peer_]) return Progress::kNone;  // The data is read first.
   const std::size_t bytes = network_.part_of(to_send_.size());
   put(to_send_.first(bytes));
   to_send_ = to_send_.subspan(bytes);

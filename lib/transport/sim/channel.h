@@ -1,6 +1,7 @@
 // Lets one rank send and receive over a simulated wire.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "transport/channel.h"
@@ -31,6 +32,9 @@ class SimChannel final : public transport::Channel {
   // Returns all bytes that have arrived and are not used yet. Throws if the peer is lost and
   // `needed` bytes cannot arrive.
   std::span<const std::byte> arrived(std::size_t needed);
+  // Returns whether a send fails: the peer is lost, and no data of the peer is unread, or nobody
+  // has read that data for a while.
+  bool has_ended();
   [[noreturn]] void throw_lost() const;
 
   Network& network_;
@@ -39,6 +43,7 @@ class SimChannel final : public transport::Channel {
   Network::Wire& outgoing_;
   Network::Wire& incoming_;
   std::span<const std::byte> to_send_;
+  std::optional<std::uint64_t> lost_at_;  // The time of the first send that found the peer lost.
   std::optional<Header> header_;
   std::size_t offset_ = 0;  // Bytes taken of the arriving message.
   std::size_t used_ = 0;    // Used bytes at the front of `arrived` of the incoming wire.
