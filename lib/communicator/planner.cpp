@@ -40,6 +40,21 @@ std::size_t bytes_of_values(const Description& call) noexcept {
   return call.count * bytes_of(call.type);
 }
 
+// The next two functions return how much of the caller's memory an operation uses. Calls that share
+// a plan need the same answer, whichever of them is planned first. So a group counts as one buffer,
+// and a buffer that only the root uses counts nowhere else, even if the caller gives one.
+std::size_t used_value_bytes(const Call& call, const Description& what, bool is_root) noexcept {
+  if (!call.group.empty()) return bytes_of_values(what);
+  const bool is_for_root = what.collective == Collective::kGather ||
+                           (what.collective == Collective::kReduce && call.input);
+  return call.values && (is_root || !is_for_root) ? call.values->bytes() : 0;
+}
+
+std::size_t used_input_bytes(const Call& call, const Description& what, bool is_root) noexcept {
+  const bool is_for_root = what.collective == Collective::kScatter;
+  return call.input && (is_root || !is_for_root) ? call.input->bytes() : 0;
+}
+
 }  // namespace
 
 Planner::Planner(const Group& group, const Settings& settings)
@@ -140,13 +155,14 @@ std::size_t Planner::method_for(const Description& chosen) const {
 
 Planner::PlannedPtr Planner::make(const Call& call, const Description& what,
                                   const Description& chosen) const {
+  const bool is_root = group_.rank == what.root;
   const auto planned = std::make_shared<PlannedCollective>(PlannedCollective{
       .call = what,
       .signature = {chosen, group_.rank},
       .reducer = {*settings_.reductions, what.type, what.reduction, group_.world_size(),
                   collectives::is_of_library(chosen.algorithm)},
-      .value_bytes = call.values ? call.values->bytes() : 0,
-      .input_bytes = call.input ? call.input->bytes() : 0,
+      .value_bytes = used_value_bytes(call, what, is_root),
+      .input_bytes = used_input_bytes(call, what, is_root),
       .feedback_bytes = call.feedback ? call.feedback->bytes() : 0});
   if (chosen.codec != Codec::kIdentity) {
     planned->coder.emplace(*settings_.codings, chosen.codec, what.reduction.op(), group_.rank,

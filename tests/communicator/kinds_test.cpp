@@ -72,6 +72,15 @@ TEST_F(KindsTest, KeepTheOrderOfMemoryAndStreams) {
   EXPECT_TRUE(another.test());
 }
 
+// The call of one buffer has the plan of the group, whose parts have as many values.
+TEST_F(KindsTest, KeepTheOrderOfMemoryAfterAGroupOfTheSameCount) {
+  comm_.all_reduce(two_parts(), ReduceOp::kSum);
+  Request slow = begin(0, 400);
+  Request same_memory = begin(99, 1);
+  same_memory.wait();
+  EXPECT_TRUE(slow.test());
+}
+
 TEST_F(KindsTest, AreRefusedToAnotherThreadWhereTheyTakeOne) {
   const std::string what = "the library toy";
   testing::expect_refused_elsewhere(what, [&] { comm_.all_reduce(floats(0, 1), ReduceOp::kSum); });
