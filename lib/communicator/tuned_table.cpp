@@ -143,6 +143,10 @@ class Parser {
     if (!algorithm || !collectives::makes(*algorithm, Collective::kAllReduce)) {
       refuse("no all-reduce has the plan " + cluster::shown(words[2]));
     }
+    if (collectives::is_of_library(*algorithm)) {
+      refuse("the plan " + cluster::shown(words[2]) +
+             " is of another library: ask for it in CommunicatorOptions::plan");
+    }
     const bool share_all = base::sharing_over(table_.topology.transport) == base::Sharing::kAll;
     if (!collectives::has_plans(*algorithm) && !share_all) {
       refuse("the plan " + cluster::shown(words[2]) + " works only over the transport " +
