@@ -13,6 +13,7 @@
 #include "device/begin.h"
 #include "device/block.h"
 #include "device/calls.h"
+#include "device/owned.h"
 #include "memory/kind.h"
 
 namespace rota {
@@ -64,11 +65,15 @@ Planner::Planner(const Group& group, const Settings& settings)
              .shares_memory = group.transport && group.transport->shared_memory(),
              .host_count = host_count_of(hosts_of(group.table))} {}
 
-bool Planner::has_addresses_of(const KnownAddresses& known, const Call& call) noexcept {
-  return (!call.values || known.knows(*call.values)) && (!call.input || known.knows(*call.input));
+bool Planner::has_addresses_of(const Known& known, const Call& call) noexcept {
+  const KnownAddresses& addresses = *known.addresses;
+  return (!call.values || addresses.knows(*call.values)) &&
+         (!call.input || addresses.knows(*call.input)) &&
+         (call.group.empty() || known.freed_count == device::freed_count());
 }
 
 void Planner::examine(const Call& call, Known& known) {
+  const std::uint64_t freed_count = device::freed_count();
   PlannedPtr planned =
       planned_for(call, describe(call, group_.rank, group_.world_size(), &addresses_));
   known.group.assign(call.group.begin(), call.group.end());
@@ -77,6 +82,7 @@ void Planner::examine(const Call& call, Known& known) {
   known.value_count = call.values ? call.values->count() : 0;
   known.input_count = call.input ? call.input->count() : 0;
   known.addresses = device::calls_in_use() ? &addresses_ : nullptr;
+  known.freed_count = freed_count;
   known.planned = std::move(planned);
 }
 
