@@ -78,11 +78,11 @@ void Planner::examine(const Call& call, Known& known) {
       planned_for(call, describe(call, group_.rank, group_.world_size(), &addresses_));
   known.group.assign(call.group.begin(), call.group.end());
   known.number = ++examined_;
+  known.freed_count = freed_count;
   known.repeats = call.what.uneven || call.what.feeds_back ? nullptr : planned.get();
   known.value_count = call.values ? call.values->count() : 0;
   known.input_count = call.input ? call.input->count() : 0;
   known.addresses = device::calls_in_use() ? &addresses_ : nullptr;
-  known.freed_count = freed_count;
   known.planned = std::move(planned);
 }
 
