@@ -81,6 +81,7 @@ TEST(TunedTable, RefusesWhatMakesNoSenseAndNamesTheLine) {
       {head + "hosts\n", "line 2: the ranks of each host are needed, such as 'hosts 0-1 2-3'"},
       {head + "hosts 0 2\n", "line 2: rank 1 is on no host"},
       {head + "hosts 0-1 1\n", "line 2: rank 1 appears twice"},
+      {head + "hosts 0-4095,7-9,0-4095\n", "line 2: rank 7 appears twice"},
       {head + "hosts 3-1\n", "line 2: '3-1' ends before it begins"},
       {head + "hosts ,\n", "line 2: ',' has no rank"},
       {head + "hosts 0-4096\n",
