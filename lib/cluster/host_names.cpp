@@ -29,6 +29,13 @@ std::optional<os::Address> as_numeric(std::string_view name) {
   return os::numeric_address({.host = std::string(name), .port = "0"});
 }
 
+// Returns a numeric address as the system writes it: FD00:0::1 becomes fd00::1.
+std::string usual_form(std::string_view name) {
+  std::string text = to_compare(name);
+  const auto address = as_numeric(text);
+  return address ? address->host() : text;
+}
+
 [[noreturn]] void refuse_name(const std::string& what, std::string_view text) {
   const bool has_colons = std::ranges::count(text, ':') > 1;
   refuse(what + " has " + shown(text) + ", which is not a host" +
@@ -141,7 +148,7 @@ std::optional<std::size_t> find_host(const std::vector<Host>& hosts, std::string
   }
   if (found) return found == hosts.size() ? std::nullopt : found;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    if (std::ranges::find(addresses, to_compare(hosts[i].name)) == addresses.end()) continue;
+    if (std::ranges::find(addresses, usual_form(hosts[i].name)) == addresses.end()) continue;
     found = found ? hosts.size() : i;
   }
   return found == hosts.size() ? std::nullopt : found;

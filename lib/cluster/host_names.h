@@ -55,8 +55,8 @@ bool agree(std::string_view one, std::string_view other);
 void require_reachable(const Specification& specification);
 
 // Returns the index of the host with that name. If no host has that name, returns the index of the
-// host with one of these numeric addresses. Returns nothing if no host matches, or if several hosts
-// match.
+// host with one of these numeric addresses, which are written as the system writes them. Returns
+// nothing if no host matches, or if several hosts match.
 std::optional<std::size_t> find_host(const std::vector<Host>& hosts, std::string_view host_name,
                                      std::span<const std::string> addresses);
 

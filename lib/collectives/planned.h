@@ -24,7 +24,7 @@ struct PlannedCollective {
   Block coded{};
   DeviceBlock device_scratch{};  // For a plan that stages, in place of `scratch`.
   std::uint8_t method = 0;       // Index in the group's methods.
-  std::size_t value_bytes = 0;   // The next three are sizes of the caller's memory.
+  std::size_t value_bytes = 0;   // The next three are sizes of the caller's memory in use.
   std::size_t input_bytes = 0;
   std::size_t feedback_bytes = 0;
 };

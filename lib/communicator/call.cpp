@@ -93,6 +93,8 @@ class Examiner {
   }
 
   void look_at_buffers() {
+    const bool has_none = !call_.values && !call_.input && call_.group.empty();
+    if (has_none && asked_.collective == Collective::kAllReduce) refuse("the group has no buffer");
     if (call_.values) look_at("the output", *call_.values);
     if (call_.input) look_at("the input", *call_.input);
     for (const Values& values : call_.group) look_at("a buffer of the group", values);

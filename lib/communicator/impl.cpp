@@ -142,8 +142,11 @@ std::uint64_t Communicator::Impl::submit(Call& call) try {
   operation.draw = call.draw;
   return queue_.push();
 } catch (const Error& error) {
-  if (error.code() != ErrorCode::kSystem || broken()) rethrow_or_break();
-  break_between_turns(error);  // A device has failed. The other ranks would wait for this call.
+  // A device has failed, or does not end what it began. The other ranks would wait for this call.
+  const bool is_of_device =
+      error.code() == ErrorCode::kSystem || error.code() == ErrorCode::kTimeout;
+  if (!is_of_device || broken()) rethrow_or_break();
+  break_between_turns(error);
   throw_cause();
 } catch (...) {
   rethrow_or_break();

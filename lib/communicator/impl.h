@@ -60,8 +60,8 @@ class Communicator::Impl final : public Request::Source,
   const Settings& settings() const noexcept { return settings_; }
 
   // Queues a collective and returns its number. Fills in the rest of `call.what`. Only in the
-  // process that made the communicator. Throws Error kInvalidArgument; kNoMemory, which breaks the
-  // communicator; and the Error that broke it.
+  // process that made the communicator. Throws Error kInvalidArgument; kNoMemory, kSystem and
+  // kTimeout, which break the communicator; and the Error that broke it.
   std::uint64_t submit(Call& call);
   std::uint64_t submit(Call&& call) { return submit(call); }
 

@@ -155,10 +155,11 @@ CommunicatorOptions CommunicatorOptions::from_environment() {
   CommunicatorOptions options;
   options.rendezvous_fd = read_rendezvous_fd();
   // A process that a rank starts inherits the rank's environment, but not the rank's descriptor. So
-  // in that process, ROTA_RENDEZVOUS_FD may name another descriptor.
+  // in that process, ROTA_RENDEZVOUS_FD may name another descriptor, and TF_CONFIG is the rank's.
   const bool is_rank = options.rendezvous_fd && os::is_message_socket(*options.rendezvous_fd);
+  const bool has_own_tasks = std::getenv("TF_CONFIG") && !options.rendezvous_fd;
   if (!is_rank && is_meant_to_be_alone()) options.rendezvous_fd.reset();
-  const bool is_to_be_alone = is_meant_to_be_alone() && !std::getenv("TF_CONFIG");
+  const bool is_to_be_alone = is_meant_to_be_alone() && !has_own_tasks;
   if (!options.rendezvous_fd && !is_to_be_alone) options.by_hand = read_job();
   const bool is_placed = options.rendezvous_fd || options.by_hand;
   if (!is_placed && !is_meant_to_be_alone() && !std::getenv("ROTA_ROLE")) {

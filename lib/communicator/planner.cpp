@@ -13,6 +13,7 @@
 #include "device/begin.h"
 #include "device/block.h"
 #include "device/calls.h"
+#include "device/owned.h"
 #include "memory/kind.h"
 
 namespace rota {
@@ -40,6 +41,21 @@ std::size_t bytes_of_values(const Description& call) noexcept {
   return call.count * bytes_of(call.type);
 }
 
+// The next two functions return how much of the caller's memory an operation uses. Calls that share
+// a plan need the same answer, whichever of them is planned first. So a group counts as one buffer,
+// and a buffer that only the root uses counts nowhere else, even if the caller gives one.
+std::size_t used_value_bytes(const Call& call, const Description& what, bool is_root) noexcept {
+  if (!call.group.empty()) return bytes_of_values(what);
+  const bool is_for_root = what.collective == Collective::kGather ||
+                           (what.collective == Collective::kReduce && call.input);
+  return call.values && (is_root || !is_for_root) ? call.values->bytes() : 0;
+}
+
+std::size_t used_input_bytes(const Call& call, const Description& what, bool is_root) noexcept {
+  const bool is_for_root = what.collective == Collective::kScatter;
+  return call.input && (is_root || !is_for_root) ? call.input->bytes() : 0;
+}
+
 }  // namespace
 
 Planner::Planner(const Group& group, const Settings& settings)
@@ -49,15 +65,20 @@ Planner::Planner(const Group& group, const Settings& settings)
              .shares_memory = group.transport && group.transport->shared_memory(),
              .host_count = host_count_of(hosts_of(group.table))} {}
 
-bool Planner::has_addresses_of(const KnownAddresses& known, const Call& call) noexcept {
-  return (!call.values || known.knows(*call.values)) && (!call.input || known.knows(*call.input));
+bool Planner::has_addresses_of(const Known& known, const Call& call) noexcept {
+  const KnownAddresses& addresses = *known.addresses;
+  return (!call.values || addresses.knows(*call.values)) &&
+         (!call.input || addresses.knows(*call.input)) &&
+         (call.group.empty() || known.freed_count == device::freed_count());
 }
 
 void Planner::examine(const Call& call, Known& known) {
+  const std::uint64_t freed_count = device::freed_count();
   PlannedPtr planned =
       planned_for(call, describe(call, group_.rank, group_.world_size(), &addresses_));
   known.group.assign(call.group.begin(), call.group.end());
   known.number = ++examined_;
+  known.freed_count = freed_count;
   known.repeats = call.what.uneven || call.what.feeds_back ? nullptr : planned.get();
   known.value_count = call.values ? call.values->count() : 0;
   known.input_count = call.input ? call.input->count() : 0;
@@ -140,13 +161,14 @@ std::size_t Planner::method_for(const Description& chosen) const {
 
 Planner::PlannedPtr Planner::make(const Call& call, const Description& what,
                                   const Description& chosen) const {
+  const bool is_root = group_.rank == what.root;
   const auto planned = std::make_shared<PlannedCollective>(PlannedCollective{
       .call = what,
       .signature = {chosen, group_.rank},
       .reducer = {*settings_.reductions, what.type, what.reduction, group_.world_size(),
                   collectives::is_of_library(chosen.algorithm)},
-      .value_bytes = call.values ? call.values->bytes() : 0,
-      .input_bytes = call.input ? call.input->bytes() : 0,
+      .value_bytes = used_value_bytes(call, what, is_root),
+      .input_bytes = used_input_bytes(call, what, is_root),
       .feedback_bytes = call.feedback ? call.feedback->bytes() : 0});
   if (chosen.codec != Codec::kIdentity) {
     planned->coder.emplace(*settings_.codings, chosen.codec, what.reduction.op(), group_.rank,

@@ -36,6 +36,9 @@ class Planner {
     // With devices, an address may be in other memory than the caller says. Then only addresses of
     // this table pass. Null without devices.
     const KnownAddresses* addresses = nullptr;
+    // A group may have more buffers than the table has room for. The addresses of a group pass as
+    // long as this is device::freed_count(): until then, no other memory has them.
+    std::uint64_t freed_count = 0;
   };
 
   // Completes `call.what`, and returns the planned call. The result is valid until the next call of
@@ -76,11 +79,11 @@ class Planner {
            (!call.values || call.values->count() == known.value_count) &&
            (!call.input || call.input->count() == known.input_count) &&
            call.group.size() == known.group.size() &&
-           (!known.addresses || has_addresses_of(*known.addresses, call)) &&
+           (!known.addresses || has_addresses_of(known, call)) &&
            (call.group.empty() || are_same(call.group, known.group));
   }
   // Not inline, so that calls without devices save no registers for it.
-  static bool has_addresses_of(const KnownAddresses& known, const Call& call) noexcept;
+  static bool has_addresses_of(const Known& known, const Call& call) noexcept;
 
   void examine(const Call& call, Known& known);
   PlannedPtr planned_for(const Call& call, const collectives::Description& what);

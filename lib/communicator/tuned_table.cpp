@@ -114,7 +114,10 @@ class Parser {
   // Reads the ranks of one host, such as "0-2,5". No other host may have these ranks.
   void read_host(std::string_view text, std::vector<std::size_t>& hosts) const {
     std::vector<std::size_t> ranks;
-    for (const std::string_view run : split(text, ",")) read_run(run, ranks);
+    for (const std::string_view run : split(text, ",")) {
+      read_run(run, ranks);
+      if (ranks.size() > base::kMaxWorldSize) break;  // Some rank appears twice.
+    }
     if (ranks.empty()) refuse(cluster::shown(text) + " has no rank");
     hosts.resize(std::max(hosts.size(), std::ranges::max(ranks) + 1), kNobody);
     const std::size_t host = std::ranges::min(ranks);
@@ -142,6 +145,10 @@ class Parser {
     const auto algorithm = collectives::algorithm_named(words[2]);
     if (!algorithm || !collectives::makes(*algorithm, Collective::kAllReduce)) {
       refuse("no all-reduce has the plan " + cluster::shown(words[2]));
+    }
+    if (collectives::is_of_library(*algorithm)) {
+      refuse("the plan " + cluster::shown(words[2]) +
+             " is of another library: ask for it in CommunicatorOptions::plan");
     }
     const bool share_all = base::sharing_over(table_.topology.transport) == base::Sharing::kAll;
     if (!collectives::has_plans(*algorithm) && !share_all) {

@@ -105,6 +105,7 @@ DeviceBlock device::allocate_unwritten(std::size_t bytes, std::uint8_t device) {
 
 Block device::allocate_pinned(std::size_t bytes) {
   if (bytes == 0) return {};
+  auto owner = std::make_shared<PinnedOwner>();  // Made first: if this throws, nothing is lost.
   void* address = nullptr;
   const int error = calls().allocate_pinned(bytes, address);
   if (error == device::kNoRoom) {
@@ -113,7 +114,7 @@ Block device::allocate_pinned(std::size_t bytes) {
   }
   check(error, "the allocation of " + std::to_string(bytes) + " bytes of pinned memory");
   std::memset(address, 0, bytes);
-  return {{static_cast<std::byte*>(address), bytes}, std::make_shared<PinnedOwner>()};
+  return {{static_cast<std::byte*>(address), bytes}, std::move(owner)};
 }
 
 Block device::pin(Block block, bool& is_pinned) {

@@ -70,9 +70,11 @@ const cuda::Calls* calls_in_use() noexcept {
 }
 
 const cuda::Calls& calls() {
-  static_cast<void>(first_process());
-  has_begun.store(true, std::memory_order_relaxed);
-  if (const cuda::Calls* used = calls_in_use()) return *used;
+  if (const cuda::Calls* used = calls_in_use()) {
+    static_cast<void>(first_process());
+    has_begun.store(true, std::memory_order_relaxed);
+    return *used;
+  }
   if (is_forked_late()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "this process was forked after its parent had begun to use devices, and CUDA does "

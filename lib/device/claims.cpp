@@ -55,6 +55,7 @@ void require_alone(const Claims& own, const Claim& claim) {
   const bool is_locked = os::lock_byte(own.file, begin + own.rank);
   const auto other = os::find_lock(own.file, begin, kMostRanks);
   if (is_locked && !other) return;
+  os::unlock_byte(own.file, begin + own.rank);  // Another rank may use the device later.
   const std::string holder = other ? who(other->at - begin, other->pid) : "another process";
   throw Error(ErrorCode::kInvalidArgument,
               who(own.rank, os::own_process()) + " cannot use device " +

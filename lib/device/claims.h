@@ -17,7 +17,7 @@ void join_claims(os::Fd file, std::size_t rank);
 // Claims a device for this process, unless the process shares devices (ROTA_SHARE_DEVICES=1, which
 // rotarun --share-devices sets) or has not joined a job. `id` distinguishes the device from all
 // others on the machine. Throws Error kInvalidArgument if another process of the job has claimed
-// it.
+// it: then the device is not claimed here.
 void claim(std::uint8_t device, std::string_view name, std::string_view id);
 
 // Gives up the latest claim, if the device turns out not to work.

@@ -19,9 +19,11 @@ namespace {
 
 std::atomic<std::uint64_t> frees{0};
 
+using ByAddress = std::map<const std::byte*, OwnedMemory*, std::less<>>;
+
 struct List {
   std::mutex mutex;
-  std::map<const std::byte*, OwnedMemory*, std::less<>> by_address;
+  ByAddress by_address;
   std::vector<std::shared_ptr<const OwnedMemory>> kept;
 };
 
@@ -44,11 +46,15 @@ std::byte* allocate(std::size_t bytes, std::uint8_t device) {
 
 }  // namespace
 
-OwnedMemory::OwnedMemory(std::size_t bytes, std::uint8_t device)
-    : bytes_(allocate(bytes, device), bytes, device) {
+// The entry of the list is made first: if this throws, nothing is lost.
+OwnedMemory::OwnedMemory(std::size_t bytes, std::uint8_t device) {
+  ByAddress made{{nullptr, this}};
+  auto entry = made.extract(made.begin());
+  bytes_ = {allocate(bytes, device), bytes, device};
+  entry.key() = bytes_.address();
   List& list = list_of_all();
   const std::scoped_lock lock(list.mutex);
-  list.by_address[bytes_.address()] = this;
+  list.by_address.insert(std::move(entry));
 }
 
 // It leaves the list first: once it is given back, other memory may get its address.

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <rota/error.h>
 
@@ -21,13 +22,14 @@ class HostOwner : public Block::Owner {
 
 Block allocate_host(std::size_t bytes) {
   if (bytes == 0) return {};
+  auto owner = std::make_shared<HostOwner>();  // Made first: if this throws, nothing is lost.
   const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   void* start = rounded < bytes ? nullptr : std::aligned_alloc(kAlignment, rounded);
   if (!start)
     throw Error(ErrorCode::kNoMemory,
                 "no memory for " + std::to_string(bytes) + " bytes" + os::advice_on_memory());
   std::memset(start, 0, bytes);
-  return {{static_cast<std::byte*>(start), bytes}, std::make_shared<HostOwner>()};
+  return {{static_cast<std::byte*>(start), bytes}, std::move(owner)};
 }
 
 }  // namespace rota::memory

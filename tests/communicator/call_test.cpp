@@ -202,6 +202,8 @@ TEST_F(CallTest, GroupsHaveOneType) {
   const std::array<Values, 2> mixed{Values(nine_), Values(doubles_)};
   EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce}, .group = mixed}),
             "all_reduce: the buffers of a group must have one type; here are float32 and float64");
+  EXPECT_EQ(refusal({.what = {.collective = Collective::kAllReduce}}),
+            "all_reduce: the group has no buffer");
 }
 
 }  // namespace

@@ -420,6 +420,18 @@ TEST(OneOfSeveral, IsWhatARankStartsByItself) {
             "rank 0 of 1 by started by hand: 1\n");
 }
 
+// rotarun gives each rank a TF_CONFIG with all ranks, for programs of other frameworks.
+TEST(OneOfSeveral, IsAloneIfARankStartsItSo) {
+  const std::string alone = "rank 0 of 1 by started by hand: 1\n";
+  const std::string ranks = job("worker", {"127.0.0.1:1", "127.0.0.1:2"});
+  const Result result =
+      start({"ROTA_RENDEZVOUS_FD=99", tf_config(ranks, "worker", 1), "ROTA_WORLD=1"})->wait();
+  EXPECT_EQ(result.out, alone) << result.err;
+  const std::string child = "ROTA_RENDEZVOUS_FD=99 ROTA_WORLD=1 " + kProgram;
+  const Result of_rank = run_rotarun({"-np", "1", "sh", "-c", child});
+  EXPECT_EQ(of_rank.out, alone) << of_rank.err;
+}
+
 TEST(Role, IsThatOfRotarunOrOfTfConfig) {
   const auto role_in = [](std::vector<std::string> environment) {
     const Result result =

@@ -29,6 +29,7 @@ namespace {
 
 using std::chrono::seconds;
 using testing::error_of;
+using ::testing::HasSubstr;
 using testing::ToyManner;
 
 Communicator with_toys(Group group, ToyManner& toys) {
@@ -70,6 +71,15 @@ TEST_F(KindsTest, KeepTheOrderOfMemoryAndStreams) {
   Request another = begin(0, 100);
   begin(500, 1).wait();
   EXPECT_TRUE(another.test());
+}
+
+// The call of one buffer has the plan of the group, whose parts have as many values.
+TEST_F(KindsTest, KeepTheOrderOfMemoryAfterAGroupOfTheSameCount) {
+  comm_.all_reduce(two_parts(), ReduceOp::kSum);
+  Request slow = begin(0, 400);
+  Request same_memory = begin(99, 1);
+  same_memory.wait();
+  EXPECT_TRUE(slow.test());
 }
 
 TEST_F(KindsTest, AreRefusedToAnotherThreadWhereTheyTakeOne) {
@@ -150,6 +160,23 @@ TEST_F(KindsTest, GetValuesInTheMemoryThatTheyTake) {
   ASSERT_TRUE(toys_.started);
   EXPECT_EQ(toys_.started->planned->call.memory, MemoryKind::of_device(3));
   EXPECT_EQ(toys_.started->buffers[0], reinterpret_cast<std::byte*>(values_.data()));
+}
+
+// The other ranks would wait for a call that has failed here, so no later call may take its place.
+TEST_F(KindsTest, BreakTheirCommunicatorIfTheDeviceFailsBeforeTheyAreQueued) {
+  const DeviceSpan<float> on_device(values_.data(), 100, 3);
+  for (const ErrorCode code : {ErrorCode::kSystem, ErrorCode::kTimeout, ErrorCode::kNoMemory}) {
+    ToyManner toys{.memory = MemoryKind::of_device(3), .staging_error = code};
+    Communicator comm = with_toys(
+        testing::group_over(std::make_unique<testing::SilentTransport>(), seconds(20)), toys);
+    const auto first = error_of([&] { comm.all_reduce(on_device, ReduceOp::kSum); });
+    toys.staging_error.reset();
+    const auto later = error_of([&] { comm.all_reduce(on_device, ReduceOp::kSum); });
+    ASSERT_TRUE(first && later) << to_string(code);
+    EXPECT_EQ(first->code(), code);
+    EXPECT_THAT(first->what(), HasSubstr("the device of the toy"));
+    EXPECT_STREQ(later->what(), first->what());
+  }
 }
 
 // Expects, on one of two ranks that share memory, that the toy's operation starts before the other

@@ -188,6 +188,35 @@ TEST_F(PlannerTest, KnowsGroupsByTheirBuffers) {
             "all_reduce: the buffers of a group must have one type; here are float32 and int32");
 }
 
+// The order of operations depends on the memory that each of them uses. Calls that share a plan use
+// as much memory, so it must not matter which of them comes first.
+TEST_F(PlannerTest, KnowsTheMemoryOfACallAfterAGroupOfTheSameCount) {
+  const std::array<Values, 2> group{all_.first(4), all_.subspan(10, 6)};
+  plan({.what = {.collective = Collective::kAllReduce}, .group = group});
+  EXPECT_EQ(plan(sum_of(all_.first(10))).planned->value_bytes, 10 * sizeof(float));
+}
+
+// Rank 0 is not the root.
+TEST_F(PlannerTest, LeavesOutMemoryThatOnlyTheRootUses) {
+  const Group pair = group_of(2);
+  Planner planner(pair, settings_);
+  const auto used = [&](Collective collective, std::span<float> output, std::span<float> input) {
+    Call call{.what = {.collective = collective, .root = 1}, .values = output, .input = input};
+    const PlannedCollective& planned = *planner.plan(call).planned;
+    return std::pair(planned.value_bytes, planned.input_bytes);
+  };
+  const auto none = std::span<float>();
+  const auto bytes = [](std::size_t output, std::size_t input) {
+    return std::pair(output * sizeof(float), input * sizeof(float));
+  };
+  EXPECT_EQ(used(Collective::kGather, all_.first(16), all_.last(8)), bytes(0, 8));
+  EXPECT_EQ(used(Collective::kReduce, all_.first(8), all_.last(8)), bytes(0, 8));
+  EXPECT_EQ(used(Collective::kReduce, none, all_.last(8)), bytes(0, 8));
+  EXPECT_EQ(used(Collective::kScatter, all_.first(8), all_.last(16)), bytes(8, 0));
+  Call in_place{.what = {.collective = Collective::kReduce, .root = 1}, .values = all_.first(8)};
+  EXPECT_EQ(planner.plan(in_place).planned->value_bytes, 8 * sizeof(float));
+}
+
 // --verbose: what a call has is said in units.
 TEST_F(PlannerTest, SaysTheSameInEveryLocale) {
   Group pair = group_of(2);

@@ -2,10 +2,13 @@
 // of steps, and does not change its values.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+
+#include <rota/error.h>
 
 #include "collectives/running.h"
 
@@ -21,7 +24,8 @@ struct ToyManner {
   MemoryKind memory{};                   // The memory of its values.
   std::string_view one_thread{};         // The part that only one thread may use.
   std::span<const std::byte> reached{};  // What memory_of_parts() returns.
-  std::size_t made_ready = 0;            // How often the method was made ready.
+  std::optional<ErrorCode> staging_error{};  // What the preparation for values on a device throws.
+  std::size_t made_ready = 0;                // How often the method was made ready.
   const collectives::Operation* started = nullptr;  // The operation that was started last.
 };
 
@@ -73,6 +77,11 @@ class Toys final : public collectives::Method {
   bool make_ready() noexcept override {
     ++manner_.made_ready;
     return true;
+  }
+  std::byte* make_staging(const collectives::PlannedCollective&, std::uint64_t,
+                          std::uint64_t) override {
+    if (manner_.staging_error) throw Error(*manner_.staging_error, "the device of the toy");
+    return nullptr;
   }
   bool starts_in_order() const noexcept override { return manner_.in_order; }
   std::size_t stream_count() const noexcept override { return collectives::kMostRunning; }

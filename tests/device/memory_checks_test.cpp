@@ -2,6 +2,7 @@
 // only once about the addresses of a call that comes again.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -141,6 +142,17 @@ TEST_F(MemoryChecks, AskOnceForACallThatComesAgain) {
   EXPECT_EQ(questions_of(host), 2U);
   EXPECT_EQ(questions_of(host), 0U);
   EXPECT_EQ(questions_of(device), 0U);
+}
+
+// Memory that rota gives back may become memory of another kind.
+TEST_F(MemoryChecks, AskAgainForAGroupOnceMemoryWasGivenBack) {
+  const std::array<Values, 2> group{std::span(here_).first(10), std::span(here_).last(20)};
+  const auto sum = [&] { comm_.all_reduce(group, ReduceOp::kSum); };
+  EXPECT_EQ(questions_of(sum), 4U);
+  EXPECT_EQ(questions_of(sum), 0U);
+  allocate_device(64);
+  EXPECT_EQ(questions_of(sum), 4U);
+  EXPECT_EQ(questions_of(sum), 0U);
 }
 
 // Buckets of one size are calls of one description.

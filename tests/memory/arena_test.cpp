@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -159,6 +161,21 @@ TEST(Arena, ABlockMayOutliveEverythingElse) {
   }
   std::memset(block.bytes().data(), 1, 4096);
   EXPECT_EQ(block.bytes()[4095], std::byte{1});
+}
+
+// A large block has pages of its own, which malloc counts apart.
+TEST(Host, LosesNoMemoryIfItsOwnerCannotBeMade) {
+  const std::size_t before = ::mallinfo2().hblkhd;
+  bool is_refused = false;
+  fails_now = true;
+  try {
+    allocate_host(std::size_t{64} << 20);
+  } catch (const std::bad_alloc&) {
+    is_refused = true;
+  }
+  fails_now = false;
+  EXPECT_TRUE(is_refused);
+  EXPECT_EQ(::mallinfo2().hblkhd, before);
 }
 
 TEST(Host, RefusesWhatNobodyHas) {

@@ -33,6 +33,10 @@ TEST(HostNames, FindThisHostInEachSpelling) {
   EXPECT_EQ(find_host(hosts, "N2", {}), 1U);
   EXPECT_EQ(find_host(hosts, "n2.example.", {}), 1U);
   EXPECT_EQ(find_host(hosts, "x", std::vector<std::string>{"fd00::3"}), 2U);
+  const std::vector<std::string> own{"10.0.0.4", "fd00::4"};
+  for (const char* address : {"10.0.0.4", "fd00::4", "FD00:0:0::4", "fd00:0::0:4"}) {
+    EXPECT_EQ(find_host({{.name = "n1"}, {.name = address}}, "x", own), 1U) << address;
+  }
   EXPECT_EQ(find_host(hosts, "n3", {}), std::nullopt);
 }
 
