@@ -245,7 +245,12 @@ class Checkpointer::Impl {
   }
 
   std::optional<std::uint64_t> last_step() const noexcept { return last_step_; }
-  void mark_best(std::uint64_t step) noexcept { best_ = step; }
+
+  // The step may be saved already, or is about to be.
+  void mark_best(std::uint64_t step) noexcept {
+    best_ = step;
+    if (last_saved_ && step <= *last_saved_) saved_best_ = step;
+  }
 
  private:
   // Returns why training waits for saves although it need not, or an empty text.
@@ -350,8 +355,17 @@ class Checkpointer::Impl {
   void note_end(const CheckpointReport& report) {
     failures_ = report.failure.empty() ? 0 : failures_ + 1;
     if (failures_ == 0) last_saved_ = report.step;
+    settle_best(report);
     reports_.push_back(report);
     if (failures_ > 0) complain(report);
+  }
+
+  // The best checkpoint before is kept until the better one is saved, which a disk may refuse.
+  void settle_best(const CheckpointReport& report) noexcept {
+    const bool is_saved = report.failure.empty();
+    const bool was_best = job_.best == report.step;  // When its save began.
+    if (is_saved && (was_best || best_ == report.step)) saved_best_ = report.step;
+    if (!is_saved && best_ == report.step) best_ = saved_best_;
   }
 
   // The last checkpoint is of step `step`. If a write hangs, throws.
@@ -423,7 +437,8 @@ class Checkpointer::Impl {
   std::vector<CheckpointReport> reports_;    // For finished().
   std::optional<std::uint64_t> last_step_;   // Of the newest save that has begun.
   std::optional<std::uint64_t> last_saved_;  // Of the newest complete checkpoint of this run.
-  std::optional<std::uint64_t> best_;
+  std::optional<std::uint64_t> best_;        // Which `keep` spares. It may not be saved yet.
+  std::optional<std::uint64_t> saved_best_;  // The newest of those that were saved.
   base::TimePoint last_begin_ = Clock::now();
   std::uint64_t left_out_ = 0;
   std::size_t failures_ = 0;
