@@ -179,17 +179,17 @@ class Checkpointer::Impl {
     job_.manifest.step = step;
     job_.best = best_;
     begin_ = begin;
-    is_under_way_ = true;
     stall_ = {};
+    // If one of these throws, no save is under way: outcome_ is still that of the save before.
     if (thread_) {
       begin_in_background();
-      stall_for(Clock::now() - begin);
     } else {
       snapshot_.borrow(job_.plan.shares);
       run_job();
-      stall_for(Clock::now() - begin);
-      collect(true);
     }
+    is_under_way_ = true;
+    stall_for(Clock::now() - begin);
+    if (!thread_) collect(true);
   }
 
   void before(StateWriter writer, std::size_t index) noexcept {

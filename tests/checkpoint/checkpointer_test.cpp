@@ -464,6 +464,22 @@ TEST_P(CheckpointerTest, ASecondJobIsToldWhoHasTheFolder) {
   });
 }
 
+// Rank 1 leaves after step 1. So the save of step 2 throws, and so does each further call.
+TEST_P(CheckpointerTest, ASaveThatThrowsIsNoCheckpoint) {
+  on_every_rank(2, [&](Communicator& communicator) {
+    ToyRun run;
+    CheckpointOptions hasty = options();
+    hasty.save_timeout = std::chrono::seconds(5);
+    Checkpointer checkpointer(communicator, hasty, run.visitor());
+    checkpointer.restore();
+    checkpointer.finish(1);
+    if (communicator.rank() == 1) return;
+    for (int call = 0; call < 2; ++call) EXPECT_THROW(checkpointer.finish(2), Error);
+  });
+  EXPECT_TRUE(fs::exists(path_of(1)));
+  EXPECT_FALSE(fs::exists(path_of(2)));
+}
+
 TEST_P(CheckpointerTest, GoesOnAfterASaveThatFailsButNotForEver) {
   const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
     ToyRun run;
