@@ -177,6 +177,7 @@ class Checkpointer::Impl {
     job_.manifest.start = claim_.start();
     job_.manifest.world_size = communicator_.world_size();
     job_.manifest.step = step;
+    settle_mark(step);
     job_.best = best_;
     begin_ = begin;
     stall_ = {};
@@ -245,14 +246,25 @@ class Checkpointer::Impl {
   }
 
   std::optional<std::uint64_t> last_step() const noexcept { return last_step_; }
-
-  // The step may be saved already, or is about to be.
-  void mark_best(std::uint64_t step) noexcept {
+  void mark_best(std::uint64_t step) {
+    settle_mark(step);
     best_ = step;
-    if (last_saved_ && step <= *last_saved_) saved_best_ = step;
   }
 
  private:
+  // Goes back to the mark before if the checkpoint of the last mark is not there: its save has
+  // failed, or it was removed before it was marked. The checkpoint of `step` is still to be made.
+  void settle_mark(std::uint64_t step) {
+    if (best_ == step || best_ == kept_best_) return;
+    std::error_code ignored;  // What cannot be examined may be there.
+    const auto status = std::filesystem::symlink_status(folder_.path_of(best_.value()), ignored);
+    if (status.type() == std::filesystem::file_type::not_found) {
+      best_ = kept_best_;
+    } else {
+      kept_best_ = best_;
+    }
+  }
+
   // Returns why training waits for saves although it need not, or an empty text.
   std::string why_no_thread() const {
     if (!options_.asynchronous || thread_) return {};
@@ -354,18 +366,12 @@ class Checkpointer::Impl {
 
   void note_end(const CheckpointReport& report) {
     failures_ = report.failure.empty() ? 0 : failures_ + 1;
-    if (failures_ == 0) last_saved_ = report.step;
-    settle_best(report);
+    if (failures_ == 0) {
+      last_saved_ = report.step;
+      if (job_.best == report.step) kept_best_ = report.step;
+    }
     reports_.push_back(report);
     if (failures_ > 0) complain(report);
-  }
-
-  // The best checkpoint before is kept until the better one is saved, which a disk may refuse.
-  void settle_best(const CheckpointReport& report) noexcept {
-    const bool is_saved = report.failure.empty();
-    const bool was_best = job_.best == report.step;  // When its save began.
-    if (is_saved && (was_best || best_ == report.step)) saved_best_ = report.step;
-    if (!is_saved && best_ == report.step) best_ = saved_best_;
   }
 
   // The last checkpoint is of step `step`. If a write hangs, throws.
@@ -437,8 +443,8 @@ class Checkpointer::Impl {
   std::vector<CheckpointReport> reports_;    // For finished().
   std::optional<std::uint64_t> last_step_;   // Of the newest save that has begun.
   std::optional<std::uint64_t> last_saved_;  // Of the newest complete checkpoint of this run.
-  std::optional<std::uint64_t> best_;        // Which `keep` spares. It may not be saved yet.
-  std::optional<std::uint64_t> saved_best_;  // The newest of those that were saved.
+  std::optional<std::uint64_t> best_;        // The last mark: what `keep` spares.
+  std::optional<std::uint64_t> kept_best_;   // The last mark whose checkpoint was there.
   base::TimePoint last_begin_ = Clock::now();
   std::uint64_t left_out_ = 0;
   std::size_t failures_ = 0;

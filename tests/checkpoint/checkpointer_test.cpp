@@ -187,6 +187,23 @@ TEST_P(CheckpointerTest, KeepsTheNewestAndTheBest) {
               ::testing::ElementsAre("000000000002", "000000000004", "000000000005", "owner"));
 }
 
+// An evaluator may find out that a checkpoint is the best when it was removed already.
+TEST_P(CheckpointerTest, KeepsTheBestIfOneIsMarkedThatIsGone) {
+  on_every_rank(2, [&](Communicator& communicator) {
+    ToyRun run;
+    CheckpointOptions one = options();
+    one.keep = 1;
+    Checkpointer checkpointer(communicator, one, run.visitor());
+    checkpointer.restore();
+    checkpointer.mark_best(1);
+    for (const std::uint64_t step : {1, 2, 3}) checkpointer.save(step);
+    checkpointer.mark_best(2);
+    checkpointer.save(4);
+    checkpointer.finish(5);
+  });
+  EXPECT_THAT(entries(), ::testing::ElementsAre("000000000001", "000000000005", "owner"));
+}
+
 // Two jobs that go on from the same checkpoint are two starts of the run: the second one finds the
 // checkpoint of the first damaged.
 TEST_P(CheckpointerTest, AStartIsLaterThanThoseOfAllCheckpointsOfTheRun) {
