@@ -145,7 +145,8 @@ class Checkpointer::Impl {
     if (!restored.note.empty() && communicator_.rank() == 0) {
       std::fprintf(stderr, "rota: %s\n", restored.note.c_str());
     }
-    if (!restored.is_fresh) last_step_ = last_saved_ = restored.step;
+    // The folder of the run does not have the checkpoint `from`.
+    if (!restored.is_fresh && has_own) last_step_ = last_saved_ = restored.step;
     restored.run = checkpoint::to_text(claim_.run());
     last_begin_ = Clock::now();
     return restored;

@@ -387,6 +387,15 @@ TEST_P(CheckpointerTest, BeginsFromANamedCheckpointAndThenGoesOnFromItsOwn) {
   });
 }
 
+// The run may be asked to end before its first step. Its folder has a checkpoint then, too.
+TEST_P(CheckpointerTest, SavesTheStepOfANamedCheckpoint) {
+  const CheckpointOptions branch = branch_from(2);
+  begin_and_save(branch, 2, [](const Restored& restored, const ToyRun&, std::size_t) {
+    EXPECT_EQ(restored.step, 2U);
+  });
+  EXPECT_TRUE(fs::exists(branch.folder / "000000000002" / "manifest.json"));
+}
+
 TEST_P(CheckpointerTest, BeginsWithNamedParametersAndThenGoesOnFromItsOwn) {
   CheckpointOptions branch = branch_from(2);
   branch.resume = Resume::kParameters;
