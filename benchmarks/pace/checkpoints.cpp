@@ -17,11 +17,14 @@ namespace {
 
 constexpr std::uint64_t kEverySteps = 100;
 
-// Collects how long this rank has waited for each checkpoint.
+// Collects how long this rank has waited for each checkpoint. A save before the first step warms
+// up: it gets the memory for the copy of the state.
 class Stalls : public TrainingHook {
  public:
+  void on_begin(const BeginReport&) override { ask_for_checkpoint(); }
   void on_checkpoint(const CheckpointReport& report) override {
-    if (report.step % kEverySteps != 0) return;  // No step waits for the last save of the run.
+    // No step waits for the last save of the run.
+    if (report.step == 0 || report.step % kEverySteps != 0) return;
     seconds_.push_back(static_cast<double>(report.stall_us) * 1e-6);
   }
   double typical() const {

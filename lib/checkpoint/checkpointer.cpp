@@ -145,7 +145,8 @@ class Checkpointer::Impl {
     if (!restored.note.empty() && communicator_.rank() == 0) {
       std::fprintf(stderr, "rota: %s\n", restored.note.c_str());
     }
-    if (!restored.is_fresh) last_step_ = last_saved_ = restored.step;
+    // The folder of the run does not have the checkpoint `from`.
+    if (!restored.is_fresh && has_own) last_step_ = last_saved_ = restored.step;
     restored.run = checkpoint::to_text(claim_.run());
     last_begin_ = Clock::now();
     return restored;
@@ -177,19 +178,20 @@ class Checkpointer::Impl {
     job_.manifest.start = claim_.start();
     job_.manifest.world_size = communicator_.world_size();
     job_.manifest.step = step;
+    settle_mark(step);
     job_.best = best_;
     begin_ = begin;
-    is_under_way_ = true;
     stall_ = {};
+    // If one of these throws, no save is under way: outcome_ is still that of the save before.
     if (thread_) {
       begin_in_background();
-      stall_for(Clock::now() - begin);
     } else {
       snapshot_.borrow(job_.plan.shares);
       run_job();
-      stall_for(Clock::now() - begin);
-      collect(true);
     }
+    is_under_way_ = true;
+    stall_for(Clock::now() - begin);
+    if (!thread_) collect(true);
   }
 
   void before(StateWriter writer, std::size_t index) noexcept {
@@ -245,9 +247,25 @@ class Checkpointer::Impl {
   }
 
   std::optional<std::uint64_t> last_step() const noexcept { return last_step_; }
-  void mark_best(std::uint64_t step) noexcept { best_ = step; }
+  void mark_best(std::uint64_t step) {
+    settle_mark(step);
+    best_ = step;
+  }
 
  private:
+  // Goes back to the mark before if the checkpoint of the last mark is not there: its save has
+  // failed, or it was removed before it was marked. The checkpoint of `step` is still to be made.
+  void settle_mark(std::uint64_t step) {
+    if (best_ == step || best_ == kept_best_) return;
+    std::error_code ignored;  // What cannot be examined may be there.
+    const auto status = std::filesystem::symlink_status(folder_.path_of(best_.value()), ignored);
+    if (status.type() == std::filesystem::file_type::not_found) {
+      best_ = kept_best_;
+    } else {
+      kept_best_ = best_;
+    }
+  }
+
   // Returns why training waits for saves although it need not, or an empty text.
   std::string why_no_thread() const {
     if (!options_.asynchronous || thread_) return {};
@@ -349,7 +367,10 @@ class Checkpointer::Impl {
 
   void note_end(const CheckpointReport& report) {
     failures_ = report.failure.empty() ? 0 : failures_ + 1;
-    if (failures_ == 0) last_saved_ = report.step;
+    if (failures_ == 0) {
+      last_saved_ = report.step;
+      if (job_.best == report.step) kept_best_ = report.step;
+    }
     reports_.push_back(report);
     if (failures_ > 0) complain(report);
   }
@@ -423,7 +444,8 @@ class Checkpointer::Impl {
   std::vector<CheckpointReport> reports_;    // For finished().
   std::optional<std::uint64_t> last_step_;   // Of the newest save that has begun.
   std::optional<std::uint64_t> last_saved_;  // Of the newest complete checkpoint of this run.
-  std::optional<std::uint64_t> best_;
+  std::optional<std::uint64_t> best_;        // The last mark: what `keep` spares.
+  std::optional<std::uint64_t> kept_best_;   // The last mark whose checkpoint was there.
   base::TimePoint last_begin_ = Clock::now();
   std::uint64_t left_out_ = 0;
   std::size_t failures_ = 0;

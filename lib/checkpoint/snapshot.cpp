@@ -68,11 +68,18 @@ void Snapshot::begin(const std::vector<Share>& shares) {
     const Share& share = shares_[i];
     return std::pair(share.writer != StateWriter::kSend, turn_of(share.writer, share.index));
   });
-  copied_[at(StateWriter::kUpdate)].store(0, std::memory_order_relaxed);
-  const bool has_sent =
-      std::ranges::find(shares_, StateWriter::kSend, &Share::writer) != shares_.end();
-  // Without such shares, no step waits until the writer's thread begins.
-  copied_[at(StateWriter::kSend)].store(has_sent ? 0 : kAllCopied, std::memory_order_relaxed);
+  // A step may change what is not copied before the writer's thread has even begun.
+  for (const StateWriter writer : {StateWriter::kUpdate, StateWriter::kSend}) {
+    copied_[at(writer)].store(first_turn(writer), std::memory_order_relaxed);
+  }
+}
+
+// All shares of earlier turns are copied: there are none.
+std::uint64_t Snapshot::first_turn(StateWriter writer) const noexcept {
+  for (const std::size_t i : order_) {
+    if (shares_[i].writer == writer) return turn_of(writer, shares_[i].index);
+  }
+  return kAllCopied;
 }
 
 void Snapshot::borrow(const std::vector<Share>& shares) {

@@ -50,6 +50,7 @@ class Snapshot {
 
  private:
   void place(const std::vector<Share>& shares);
+  std::uint64_t first_turn(StateWriter writer) const noexcept;  // In order_.
 
   std::vector<Share> shares_;
   std::unique_ptr<std::byte[]> memory_;

@@ -48,8 +48,13 @@ class Checkpoints final : public TrainingSession {
   void complete(std::uint64_t step) override { checkpointer_->complete(step); }
   void fail(const std::string&) noexcept override { checkpointer_.reset(); }
 
-  void before_update(std::size_t parameter) override { checkpointer_->before_update(parameter); }
-  void before_send(std::size_t bucket) override { checkpointer_->before_send(bucket); }
+  // A program may use the Replica of a Trainer before run(), or after run() has failed.
+  void before_update(std::size_t parameter) override {
+    if (checkpointer_) checkpointer_->before_update(parameter);
+  }
+  void before_send(std::size_t bucket) override {
+    if (checkpointer_) checkpointer_->before_send(bucket);
+  }
 
  private:
   // After an evaluation, there may already be a checkpoint of the last step. Then no other one is

@@ -300,8 +300,19 @@ void ReplicaCore<T>::set_guard(StepGuard* guard) noexcept {
   buckets_.set_guard(guard);
 }
 
+// Tells the guard that all values may change outside of a step. A copy of them may be under way.
+template <class T>
+void ReplicaCore<T>::announce_change() {
+  if (guard_ == nullptr) return;
+  for (std::size_t bucket = 0; bucket < buckets_.layout().buckets.size(); ++bucket) {
+    guard_->before_send(bucket);
+  }
+  for (std::size_t index = values_.size(); index-- > 0;) guard_->before_update(index);
+}
+
 template <class T>
 void ReplicaCore<T>::load(const SafetensorsFile& file) {
+  announce_change();
   const std::vector<Values> values(values_.begin(), values_.end());
   training::load_parameters(communicator_, parameters_, values, file);
   if (device_) device_->write_values();
@@ -356,6 +367,7 @@ void ReplicaCore<T>::visit_state(StateVisitor& visitor) {
 
 template <class T>
 void ReplicaCore<T>::give_state(const State& state, const StateVisit& visit) {
+  announce_change();
   training::give_state(communicator_, state, visit);
 }
 

@@ -109,6 +109,7 @@ class Session::Impl final : public StepGuard {
 
   // Saves when the hooks have been told, so that a checkpoint has what they remember of this step.
   void end_step(std::span<double> sums) {
+    require(has_restored_, "restore() comes before the first step");
     require(may_change_, "before_update() must be called before the values of a step change");
     telling_of_failure([&] {
       ++step_;
@@ -126,6 +127,8 @@ class Session::Impl final : public StepGuard {
   void ask_for_checkpoint() noexcept { wants_checkpoint_ = true; }
 
   void end() {
+    // A checkpoint of values that were not restored would set those of the run aside.
+    require(has_restored_, "restore() comes before end()");
     telling_of_failure([&] {
       if (checkpointer_) {
         checkpointer_->finish(step_);

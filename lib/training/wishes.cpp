@@ -12,8 +12,10 @@ namespace rota {
 
 Wisher::~Wisher() = default;
 
+// Of two wishes the earlier stop counts, so its reason counts too.
 void Wisher::ask_to_stop(std::string why, std::uint64_t after_step) {
-  stop_after_ = wishes_.stop ? std::min(stop_after_, after_step) : after_step;
+  if (wishes_.stop && stop_after_ <= after_step) return;
+  stop_after_ = after_step;
   why_stop_ = std::move(why);
   wishes_.stop = true;
 }

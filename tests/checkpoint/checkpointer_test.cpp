@@ -187,6 +187,23 @@ TEST_P(CheckpointerTest, KeepsTheNewestAndTheBest) {
               ::testing::ElementsAre("000000000002", "000000000004", "000000000005", "owner"));
 }
 
+// An evaluator may find out that a checkpoint is the best when it was removed already.
+TEST_P(CheckpointerTest, KeepsTheBestIfOneIsMarkedThatIsGone) {
+  on_every_rank(2, [&](Communicator& communicator) {
+    ToyRun run;
+    CheckpointOptions one = options();
+    one.keep = 1;
+    Checkpointer checkpointer(communicator, one, run.visitor());
+    checkpointer.restore();
+    checkpointer.mark_best(1);
+    for (const std::uint64_t step : {1, 2, 3}) checkpointer.save(step);
+    checkpointer.mark_best(2);
+    checkpointer.save(4);
+    checkpointer.finish(5);
+  });
+  EXPECT_THAT(entries(), ::testing::ElementsAre("000000000001", "000000000005", "owner"));
+}
+
 // Two jobs that go on from the same checkpoint are two starts of the run: the second one finds the
 // checkpoint of the first damaged.
 TEST_P(CheckpointerTest, AStartIsLaterThanThoseOfAllCheckpointsOfTheRun) {
@@ -370,6 +387,15 @@ TEST_P(CheckpointerTest, BeginsFromANamedCheckpointAndThenGoesOnFromItsOwn) {
   });
 }
 
+// The run may be asked to end before its first step. Its folder has a checkpoint then, too.
+TEST_P(CheckpointerTest, SavesTheStepOfANamedCheckpoint) {
+  const CheckpointOptions branch = branch_from(2);
+  begin_and_save(branch, 2, [](const Restored& restored, const ToyRun&, std::size_t) {
+    EXPECT_EQ(restored.step, 2U);
+  });
+  EXPECT_TRUE(fs::exists(branch.folder / "000000000002" / "manifest.json"));
+}
+
 TEST_P(CheckpointerTest, BeginsWithNamedParametersAndThenGoesOnFromItsOwn) {
   CheckpointOptions branch = branch_from(2);
   branch.resume = Resume::kParameters;
@@ -462,6 +488,22 @@ TEST_P(CheckpointerTest, ASecondJobIsToldWhoHasTheFolder) {
     EXPECT_EQ(error.code(), ErrorCode::kCannotWrite);
     EXPECT_THAT(error.what(), HasSubstr("process " + std::to_string(::getpid())));
   });
+}
+
+// Rank 1 leaves after step 1. So the save of step 2 throws, and so does each further call.
+TEST_P(CheckpointerTest, ASaveThatThrowsIsNoCheckpoint) {
+  on_every_rank(2, [&](Communicator& communicator) {
+    ToyRun run;
+    CheckpointOptions hasty = options();
+    hasty.save_timeout = std::chrono::seconds(5);
+    Checkpointer checkpointer(communicator, hasty, run.visitor());
+    checkpointer.restore();
+    checkpointer.finish(1);
+    if (communicator.rank() == 1) return;
+    for (int call = 0; call < 2; ++call) EXPECT_THROW(checkpointer.finish(2), Error);
+  });
+  EXPECT_TRUE(fs::exists(path_of(1)));
+  EXPECT_FALSE(fs::exists(path_of(2)));
 }
 
 TEST_P(CheckpointerTest, GoesOnAfterASaveThatFailsButNotForEver) {

@@ -404,6 +404,22 @@ TEST_F(Faults, OfARemovalAreNoFailureOfTheSave) {
   EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(3));
 }
 
+// The run keeps one checkpoint besides the best. The first rename in a save is that of the new one.
+TEST_F(Faults, OfTheSaveOfABetterOneLeaveTheBest) {
+  const auto checkpointer = save_first();
+  checkpointer->mark_best(1);
+  checkpointer->mark_best(2);
+  fault = {.call = "rename", .countdown = 1, .error = EIO};
+  checkpointer->save(2);
+  EXPECT_EQ(fault.countdown, 0);
+  fault = {};
+  checkpointer->finish(3);
+  EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(3, 1));
+  checkpointer->mark_best(4);
+  checkpointer->finish(4);
+  EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(4)) << "a better one has been saved";
+}
+
 // Step 9 is a checkpoint from which the run did not resume. The second rename in a save sets it
 // aside.
 TEST_F(Faults, OfASettingAsideLetOldCheckpointsBeRemoved) {

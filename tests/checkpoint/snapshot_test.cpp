@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -62,6 +64,42 @@ TEST(Snapshot, NobodyWaitsForBucketsIfThereAreNone) {
   Snapshot snapshot;
   snapshot.begin({{parameter, StateWriter::kUpdate, 0}});
   EXPECT_EQ(snapshot.wait_before(StateWriter::kSend, 0).count(), 0);
+  snapshot.copy();
+}
+
+// Another rank may have the shares of the last parameters, which a step updates first. Method: the
+// copy begins only after the looks at those who wait.
+TEST(Snapshot, NobodyWaitsForWhatIsNotCopied) {
+  const auto memory = filled(100, 1);
+  Snapshot snapshot;
+  snapshot.begin({{memory, StateWriter::kUpdate, 1}, {memory, StateWriter::kSend, 2}});
+  const auto waiting_for = [&](StateWriter writer, std::size_t index) {
+    return std::async(std::launch::async, [&snapshot, writer, index] {
+      return snapshot.wait_before(writer, index).count();
+    });
+  };
+  auto later_parameter = waiting_for(StateWriter::kUpdate, 2);
+  auto earlier_bucket = waiting_for(StateWriter::kSend, 1);
+  const auto enough = std::chrono::seconds(10);
+  EXPECT_EQ(later_parameter.wait_for(enough), std::future_status::ready);
+  EXPECT_EQ(earlier_bucket.wait_for(enough), std::future_status::ready);
+  auto parameter = waiting_for(StateWriter::kUpdate, 1);
+  auto bucket = waiting_for(StateWriter::kSend, 2);
+  const auto short_while = std::chrono::milliseconds(20);
+  EXPECT_EQ(parameter.wait_for(short_while), std::future_status::timeout);
+  EXPECT_EQ(bucket.wait_for(short_while), std::future_status::timeout);
+  snapshot.copy();
+  EXPECT_GT(parameter.get(), 0);
+  EXPECT_GT(bucket.get(), 0);
+}
+
+// A rank may have no share at all.
+TEST(Snapshot, NobodyWaitsForTheCopyOfNothing) {
+  Snapshot snapshot;
+  snapshot.begin({});
+  auto waiting = std::async(std::launch::async,
+                            [&] { return snapshot.wait_before(StateWriter::kUpdate, 0).count(); });
+  EXPECT_EQ(waiting.wait_for(std::chrono::seconds(10)), std::future_status::ready);
   snapshot.copy();
 }
 

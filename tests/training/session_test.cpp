@@ -111,6 +111,22 @@ TEST_F(SessionTest, GoesOnWhereTheLastOneEnded) {
   });
 }
 
+// Otherwise the folder would say that the run has ended, with values that nobody has trained.
+TEST_F(SessionTest, NothingEndsBeforeRestore) {
+  on_every_rank(1, [&](Communicator& communicator) {
+    train(communicator, options(), 2, nothing);
+    Loop loop;
+    Session session(communicator, options());
+    session.track("weights", loop.weights);
+    session.track_own("own", loop.own);
+    EXPECT_THROW(session.begin_step(), Error);
+    EXPECT_THROW(session.end_step(), Error);
+    EXPECT_THROW(session.end(), Error);
+    EXPECT_EQ(session.restore().step, 2U) << "the checkpoint of the run is still there";
+    EXPECT_EQ(loop.weights.back(), 3);
+  });
+}
+
 // A safetensors file has no type for plain bytes.
 TEST_F(SessionTest, RestoresBytesThatARankAloneHas) {
   on_every_rank(2, [&](Communicator& communicator) {

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include <rota/replica.h>
+#include <rota/safetensors.h>
 
+#include "training/temporary_folder.h"
 #include "training/thread_ranks.h"
 
 namespace rota {
@@ -105,6 +107,35 @@ TEST(StepGuard, IsToldOfNoSendingWithoutFeedback) {
                         "model/2.dense.biases", "optimizer/0.dense.weights/velocity",
                         "optimizer/0.dense.biases/velocity", "optimizer/2.dense.weights/velocity",
                         "optimizer/2.dense.biases/velocity"});
+}
+
+// Between two steps, a save in the background may still copy.
+TEST(StepGuard, IsToldBeforeValuesAreReplaced) {
+  const Dataset data = testing::small_dataset(10);
+  const testing::TemporaryFolder folder;
+  testing::on_every_rank(2, [&](Communicator& communicator) {
+    Replica<float> replica(communicator, model_to_guard(),
+                           {.optimizer = Sgd{.momentum = 0.9}, .buckets = {.codec = Codec::kInt8}});
+    const auto path = folder.path() / std::to_string(communicator.rank());
+    write_safetensors(path, replica.tensors());
+    const SafetensorsFile file(path);
+    const State state = replica.state();
+    BatchBuffer<float> buffer(data, 10);
+    const std::vector<std::uint64_t> samples = {1, 2, 3, 5, 8};
+    replica.step(buffer.gather(samples), {});
+    const auto expect_told = [&](const std::string& changed, const auto& replace) {
+      Collector before;
+      replica.visit_state(before);
+      Watcher watcher(before.pieces);
+      replica.set_guard(&watcher);
+      replace();
+      replica.set_guard(nullptr);
+      EXPECT_FALSE(before.pieces.at(changed).is_unchanged()) << changed;
+      EXPECT_EQ(watcher.announced.size(), before.pieces.size());
+    };
+    expect_told("model/0.dense.weights", [&] { replica.load(file); });
+    expect_told("optimizer/0.dense.weights/velocity", [&] { replica.give_state(state); });
+  });
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include <rota/trainer.h>
 
+#include "training/temporary_folder.h"
 #include "training/thread_ranks.h"
 
 namespace rota {
@@ -175,6 +176,20 @@ TEST(TrainingSession, RestoresWhatItSaved) {
                                        "after 4", "end 4", "hook: end a/path"));
     EXPECT_EQ(rank.end.weights_hash, whole[0].end.weights_hash);
   }
+}
+
+// The session of the Trainer guards the steps of the replica, although it has not begun.
+TEST(TrainingSession, TheReplicaMayTakeAStepBeforeTheRun) {
+  const testing::TemporaryFolder folder;
+  testing::on_every_rank(2, [&](Communicator& communicator) {
+    TrainerOptions options = options_of_session();
+    options.session.checkpoints.folder = folder.path() / "run";
+    Trainer<float> trainer(communicator, model_of_session(), kSessionTrain, kSessionTest, options);
+    BatchBuffer<float> buffer(kSessionTrain, 10);
+    const std::vector<std::uint64_t> samples = {1, 2, 3};
+    EXPECT_EQ(trainer.replica().step(buffer.gather(samples), {}).samples, 6u);
+    EXPECT_EQ(trainer.run().steps, 4u);
+  });
 }
 
 TEST(TrainingSession, IsToldOfAFailureOnEveryRankOnce) {

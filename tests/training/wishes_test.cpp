@@ -123,6 +123,16 @@ TEST(Wishes, WaitForTheStepThatTheyName) {
   }
 }
 
+TEST(Wishes, OfTheEarlierStopGiveTheReason) {
+  expect_stop(ends_after([](Asker& asker) {
+                asker.at_begin = [](Asker& self) { self.stop("enough", 6); };
+                asker.at_step = [](Asker& self, std::uint64_t step) {
+                  if (step == 5) self.stop("more than enough", 7);
+                };
+              }),
+              6);
+}
+
 // The last step is the one that the wish names, so nothing is left to stop.
 TEST(Wishes, StopNothingThatIsDone) {
   const auto ends = ends_after(

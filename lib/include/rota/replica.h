@@ -119,9 +119,9 @@ class ROTA_EXPORT Replica {
   // nothing has been changed. Also throws what collectives throw.
   void load(const SafetensorsFile& file) { core_.load(file); }
 
-  // From now on, steps announce to `guard` what they are about to write, so that the state can be
-  // copied meanwhile. `guard` is borrowed. If it is null, steps announce nothing, which costs
-  // nothing.
+  // From now on, steps announce to `guard` what they are about to write, and so do load() and
+  // give_state(). So the state can be copied meanwhile. `guard` is borrowed. If it is null, nothing
+  // is announced, which costs nothing.
   void set_guard(StepGuard* guard) noexcept { core_.set_guard(guard); }
 
   // Forgets micro-batches that were accumulated for a step that will not come.

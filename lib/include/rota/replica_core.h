@@ -119,8 +119,7 @@ class ROTA_EXPORT ReplicaCore {
   // ranks.
   std::uint64_t sum_over_world(std::uint64_t samples, std::span<double> sums);
 
-  // From now on, steps announce to `guard` what they write. `guard` is borrowed. If it is null,
-  // steps announce nothing.
+  // As Replica::set_guard.
   void set_guard(StepGuard* guard) noexcept;
 
   // These functions do what the functions of Replica with these names do.
@@ -144,6 +143,7 @@ class ROTA_EXPORT ReplicaCore {
   double clipping_factor(std::uint64_t world_sample_count, const StepPlace& place);
   double squared_norm();  // Of all gradients, on the host.
   void wait_for(std::size_t parameter);
+  void announce_change();
   void check_finite(const char* what, double value, const StepPlace& place);
 
   Communicator& communicator_;

@@ -84,6 +84,7 @@ class ROTA_EXPORT Session {
 
   // Restores from a checkpoint what is tracked, as CheckpointOptions::resume says. Then step() is
   // the step of that checkpoint. Collective; call it once. Throws as Checkpointer::restore() does.
+  // The calls below that begin or end something throw Error kInvalidArgument before restore().
   Restored restore();
 
   std::uint64_t step() const noexcept;  // Steps that are done, since the first start of the run.

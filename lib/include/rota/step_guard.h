@@ -7,7 +7,8 @@
 
 namespace rota {
 
-// Called on the thread that trains, in each step. An exception ends the step.
+// Called on the thread that trains, in each step, and when the values of a Replica are replaced
+// between steps. An exception ends the step.
 class ROTA_EXPORT StepGuard {
  public:
   virtual ~StepGuard() = default;

@@ -29,8 +29,9 @@ class ROTA_EXPORT Wisher {
 
   // Asks all ranks to stop, but not before `after_step` steps have been done since the first start.
   // The evaluation of an epoch whose steps are all done still takes place. `why` becomes
-  // EndReport::stop_reason, shortened to 200 bytes. The run has then ended, and the folder of
-  // checkpoints says so. Session::ask_to_stop() leaves the run to go on later.
+  // EndReport::stop_reason, shortened to 200 bytes. If this object asks again, the earlier stop and
+  // its reason count. The run has then ended, and the folder of checkpoints says so.
+  // Session::ask_to_stop() leaves the run to go on later.
   void ask_to_stop(std::string why, std::uint64_t after_step = 0);
 
   // Asks for a checkpoint. It is saved if the Trainer has a session that saves checkpoints.
