@@ -1,6 +1,7 @@
-// Tests agents that end without reading their start request.
+// Tests the commands of agents, and agents that end without reading their start request.
 #include "launcher/hosts/agents/agents.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -9,6 +10,13 @@
 
 namespace rota::launcher {
 namespace {
+
+TEST(Agents, GetTheNameOfTheHostWhereverTheirCommandHasItsPlace) {
+  EXPECT_THAT(agent_command("run {host} -t u@{host}.{host}", "a", "/r"),
+              ::testing::ElementsAre("run", "a", "-t", "u@a.a", "/r", "--follow"));
+  EXPECT_THAT(agent_command("{host}", "{host}", "/r"),
+              ::testing::ElementsAre("{host}", "/r", "--follow"));
+}
 
 // If a closed input were still polled, poll() would return immediately each time, and the thread
 // would spin until the host joins.
