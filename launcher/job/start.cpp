@@ -49,7 +49,8 @@ void complain(const std::string& text) {
     wait_beating(polls, end);
     if (!polls.writable(position)) continue;
     const auto written = output.write(rest);
-    if (written.io == os::Io::kClosed) return;
+    const bool is_full_disk = written.refusal != 0;  // It counts as writable all the time.
+    if (written.io == os::Io::kClosed || is_full_disk) return;
     rest.remove_prefix(written.count);
   }
 }
