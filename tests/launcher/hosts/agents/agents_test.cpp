@@ -18,6 +18,16 @@ TEST(Agents, GetTheNameOfTheHostWhereverTheirCommandHasItsPlace) {
               ::testing::ElementsAre("{host}", "/r", "--follow"));
 }
 
+// Without PATH, an agent is found in the usual folders, as a program of ranks is, and not in the
+// current folder.
+TEST(Agents, AreFoundWithoutPath) {
+  const os::SignalWatch signals({}, std::array{SIGCHLD});
+  Agents agents({{.host = 1, .command = {"true"}, .request = "own"}}, "all", {}, signals);
+  os::ProcessEvents events;
+  while (!(events = os::next_process_event()).event) ::usleep(1000);
+  EXPECT_EQ(events.event->value, 0);
+}
+
 // If a closed input were still polled, poll() would return immediately each time, and the thread
 // would spin until the host joins.
 TEST(Agents, AreNotWaitedForOnceTheirInputIsClosed) {
