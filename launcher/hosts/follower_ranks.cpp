@@ -106,8 +106,8 @@ void Follower::start(const StartInfo& start_info) {
   }
 }
 
-// Sends what is due, for example a heartbeat. Preparing or starting the ranks can take so long that
-// other hosts would miss a heartbeat.
+// Sends what is due, for example a heartbeat. Preparing, starting or ending the ranks can take so
+// long that other hosts would miss a heartbeat.
 void Follower::show_life() {
   const base::TimePoint now = base::Clock::now();
   link_->send_all(now);
@@ -193,10 +193,14 @@ void Follower::write_rest() {
   }
 }
 
+// The hosts below learn of the end first: they would count this host as lost while it waits for the
+// reader of its output.
 int Follower::finish() {
   if (!processes_) return *exit_code_;
   if (*exit_code_ == 0) processes_->tell_outlived();
-  if (!processes_->finish(kReapTime)) speak("some processes of the job could not be ended");
+  if (!processes_->finish(kReapTime, [this] { show_life(); })) {
+    speak("some processes of the job could not be ended");
+  }
   write_rest();
   if (processes_->output().tell_losses()) write_rest();
   take_leave();

@@ -258,12 +258,14 @@ void LocalProcesses::tell_outlived() {
       "; a rank should wait for its children before it ends");
 }
 
-// Waits in slices and beats between them: a process that does not beat counts as hung.
-bool LocalProcesses::finish(base::Duration at_most) {
+// Waits in slices, and beats and shows life between them: a process that does not beat counts as
+// hung, and a host that sends nothing counts as lost.
+bool LocalProcesses::finish(base::Duration at_most, const ShowLife& show_life) {
   constexpr std::chrono::milliseconds kSlice{500};
   bool all_gone = false;
   for (base::Duration waited{0}; !all_gone && waited < at_most; waited += kSlice) {
     beat();
+    show_life();
     all_gone = os::end_descendants(kSlice);
   }
   beat();

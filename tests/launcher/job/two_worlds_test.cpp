@@ -56,7 +56,7 @@ class TwoWorlds : public ::testing::Test {
     std::filesystem::create_directories(folder_);
   }
   ~TwoWorlds() override {
-    processes_.finish(kPatience);
+    processes_.finish(kPatience, [] {});
     std::filesystem::remove_all(folder_);
   }
 
@@ -142,6 +142,17 @@ TEST_F(TwoWorlds, OfOneHostDoNotMeet) {
   for (const std::size_t rank : {0U, 1U}) {
     EXPECT_EQ(written_by(rank), "this is world 1\nthis is world 2\n") << rank;
   }
+}
+
+// Other hosts wait meanwhile: without a sign of life they would count this host as lost.
+TEST_F(TwoWorlds, ShowLifeWhileTheirProcessesAreEnded) {
+  begin(1);
+  world_->start();
+  std::vector<std::size_t> still_running;
+  EXPECT_TRUE(processes_.finish(
+      kPatience, [&] { still_running.push_back(os::descendants_of(os::own_process()).size()); }));
+  ASSERT_FALSE(still_running.empty());
+  EXPECT_GT(still_running.front(), 0U);  // The first sign comes before the processes are ended.
 }
 
 // A `JobEvent` of the job itself has no world number.
