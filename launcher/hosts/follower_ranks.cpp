@@ -11,6 +11,7 @@
 #include "launcher/hosts/follower.h"
 #include "launcher/job/end_report.h"
 #include "launcher/job/exit_policy.h"
+#include "launcher/job/start.h"
 #include "launcher/job/when_done.h"
 #include "launcher/ranks/heartbeat.h"
 #include "os/message_socket.h"
@@ -188,7 +189,11 @@ void Follower::write_rest() {
     signal_position_ = polls_.add(setup_.signals.fd(), true, false);
     processes_->add_to(polls_);
     wait_beating(polls_, std::nullopt);
-    if (end_by_signal(setup_.signals, setup_.host_plan)) break;
+    if (const auto number = next_request(setup_.signals)) {
+      complain(own_name() + " got " + os::signal_name(*number) +
+               " while it waits for the reader of its output: the rest of the output is lost");
+      break;
+    }
     processes_->pass_on_output(polls_);
   }
 }

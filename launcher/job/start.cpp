@@ -70,6 +70,14 @@ std::string describe_dropped(int signal) {
   return "got " + os::signal_name(signal) + ", but no rank runs that it could be passed on to";
 }
 
+std::optional<int> next_request(os::SignalWatch& signals) {
+  while (const auto signal = signals.next()) {
+    if (!signals.is_notice(signal->number)) return signal->number;
+    if (signal->number != SIGCHLD) complain(describe_dropped(signal->number));
+  }
+  return std::nullopt;
+}
+
 void discard_key(const Options& options) {
   constexpr std::chrono::seconds kPatience{30};
   constexpr std::size_t kMostReads = 32;  // Together more than a pipe holds.

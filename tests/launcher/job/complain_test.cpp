@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
@@ -75,6 +76,17 @@ TEST(Complaint, IsLeftOutOnAFullDisk) {
   const std::uint64_t beats = count_beats();
   complain("one");
   EXPECT_LE(count_beats() - beats, 2U);
+}
+
+// The documents promise the sentence while no rank runs.
+TEST(Request, IsFoundAfterSignalsForTheRanks) {
+  os::SignalWatch signals(std::array{SIGTERM}, std::array{SIGCHLD, SIGUSR1});
+  const PipedErrors errors;
+  EXPECT_FALSE(next_request(signals));
+  for (const int number : {SIGCHLD, SIGUSR1, SIGTERM}) ::kill(::getpid(), number);
+  EXPECT_EQ(next_request(signals), SIGTERM);
+  EXPECT_EQ(errors.read(), "rotarun: " + describe_dropped(SIGUSR1) + "\n");
+  EXPECT_FALSE(next_request(signals));
 }
 
 }  // namespace
