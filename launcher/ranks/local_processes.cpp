@@ -258,6 +258,13 @@ void LocalProcesses::tell_outlived() {
       "; a rank should wait for its children before it ends");
 }
 
+// Called when all keepers have been reaped. rotarun may stay for days after a job, and other
+// processes may get the numbers of the keepers: a tree that signals its keeper would end them.
+void LocalProcesses::forget_keepers() {
+  for (Member& member : all_) member.tree.on_keeper_end();
+  member_of_.clear();
+}
+
 // Waits in slices, and beats and shows life between them: a process that does not beat counts as
 // hung, and a host that sends nothing counts as lost.
 bool LocalProcesses::finish(base::Duration at_most, const ShowLife& show_life) {
@@ -268,6 +275,7 @@ bool LocalProcesses::finish(base::Duration at_most, const ShowLife& show_life) {
     show_life();
     all_gone = os::end_descendants(kSlice);
   }
+  if (all_gone) forget_keepers();
   beat();
   output_.drain();
   return all_gone;

@@ -3,10 +3,14 @@
 // process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -21,6 +25,7 @@
 #include "launcher/plan/job_plan.h"
 #include "launcher/ranks/local_processes.h"
 #include "os/host.h"
+#include "os/keeper.h"
 
 namespace rota::launcher {
 namespace {
@@ -48,6 +53,22 @@ class CapturedErrors {
  private:
   bool is_taken_ = false;
 };
+
+// Starts a child with a chosen process number. The child ends with 1 if it gets the signal by which
+// a keeper is told to end, and with 0 if it gets SIGRTMAX first. Both must be blocked.
+pid_t start_as(pid_t number) {
+  clone_args how{};
+  how.exit_signal = SIGCHLD;
+  how.set_tid = reinterpret_cast<std::uintptr_t>(&number);
+  how.set_tid_size = 1;
+  const long pid = ::syscall(SYS_clone3, &how, sizeof how);
+  if (pid != 0) return static_cast<pid_t>(pid);
+  sigset_t awaited;
+  sigemptyset(&awaited);
+  sigaddset(&awaited, os::end_all_signal());
+  sigaddset(&awaited, SIGRTMAX);
+  ::_exit(::sigwaitinfo(&awaited, nullptr) == SIGRTMAX ? 0 : 1);
+}
 
 class TwoWorlds : public ::testing::Test {
  protected:
@@ -153,6 +174,30 @@ TEST_F(TwoWorlds, ShowLifeWhileTheirProcessesAreEnded) {
       kPatience, [&] { still_running.push_back(os::descendants_of(os::own_process()).size()); }));
   ASSERT_FALSE(still_running.empty());
   EXPECT_GT(still_running.front(), 0U);  // The first sign comes before the processes are ended.
+}
+
+// rotarun may stay for days after a job, and the numbers of the keepers become free.
+TEST_F(TwoWorlds, LeaveAloneWhoeverGetsTheNumberOfAKeeper) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root chooses a process's number";
+  begin(1);
+  world_->start();
+  const std::vector<pid_t> numbers = os::descendants_of(os::own_process());
+  ASSERT_TRUE(processes_.finish(kPatience, [] {}));
+  sigset_t blocked;
+  sigset_t before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, os::end_all_signal());
+  sigaddset(&blocked, SIGRTMAX);
+  ::sigprocmask(SIG_BLOCK, &blocked, &before);
+  for (const pid_t number : numbers) ASSERT_EQ(start_as(number), number);
+  processes_.kill();
+  for (const pid_t stranger : numbers) {
+    ::kill(stranger, SIGRTMAX);
+    int status = 0;
+    ASSERT_EQ(::waitpid(stranger, &status, 0), stranger);
+    EXPECT_EQ(status, 0) << "it got the signal for a keeper";
+  }
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 // A `JobEvent` of the job itself has no world number.
