@@ -198,8 +198,8 @@ void Follower::write_rest() {
   }
 }
 
-// The hosts below learn of the end first: they would count this host as lost while it waits for the
-// reader of its output.
+// Ends this host's part of the job. Tells the hosts below first: they would count this host as lost
+// while it waits for the reader of its output.
 int Follower::finish() {
   if (!processes_) return *exit_code_;
   if (*exit_code_ == 0) processes_->tell_outlived();

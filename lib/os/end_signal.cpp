@@ -61,7 +61,7 @@ EndSignal::~EndSignal() {
 
 bool EndSignal::has_come() const noexcept { return has_signal_come; }
 
-// A wait that another signal interrupts goes on.
+// Waits on if another signal interrupts the wait.
 bool EndSignal::wait_for(std::chrono::milliseconds limit) const noexcept {
   using std::chrono::milliseconds;
   const auto most = milliseconds(std::numeric_limits<int>::max());
