@@ -260,8 +260,10 @@ void LocalProcesses::tell_outlived() {
 
 // Called when all keepers have been reaped. rotarun may stay for days after a job, and other
 // processes may get the numbers of the keepers: a tree that signals its keeper would end them.
-void LocalProcesses::forget_keepers() {
-  for (Member& member : all_) member.tree.on_keeper_end();
+// While rotarun waits for the reader of its output, a poll for a tree that has ended would return
+// immediately each time.
+void LocalProcesses::forget_trees() {
+  for (Member& member : all_) member.tree.on_end();
   member_of_.clear();
 }
 
@@ -275,7 +277,7 @@ bool LocalProcesses::finish(base::Duration at_most, const ShowLife& show_life) {
     show_life();
     all_gone = os::end_descendants(kSlice);
   }
-  if (all_gone) forget_keepers();
+  if (all_gone) forget_trees();
   beat();
   output_.drain();
   return all_gone;

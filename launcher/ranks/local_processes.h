@@ -106,7 +106,7 @@ class LocalProcesses {
   void on_process(Member& member, const os::ProcessEvent& event);
   void report_not_started(const Member& member, const std::string& why);
   void leave_out_unbegun();
-  void forget_keepers();
+  void forget_trees();
   std::string why_killed(int signal);
   void report_end(Member& member, JobEvent event);
   void report(const Member& member, JobEvent event);

@@ -200,6 +200,26 @@ TEST_F(TwoWorlds, LeaveAloneWhoeverGetsTheNumberOfAKeeper) {
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
+// rotarun may wait for the reader of its output. If the ended processes were still polled, it would
+// keep a core busy meanwhile.
+TEST_F(TwoWorlds, AreNotWaitedForOnceTheirProcessesAreEnded) {
+  begin(1);
+  world_->start();
+  ASSERT_TRUE(processes_.finish(kPatience, [] {}));
+  os::PollSet polls;
+  while (processes_.output().has_pending()) {
+    polls.clear();
+    processes_.add_to(polls);
+    polls.wait(base::Clock::now() + kPatience);
+    processes_.pass_on_output(polls);
+  }
+  polls.clear();
+  processes_.add_to(polls);
+  const base::TimePoint end = base::Clock::now() + std::chrono::milliseconds(100);
+  polls.wait(end);
+  EXPECT_GE(base::Clock::now(), end);
+}
+
 // A `JobEvent` of the job itself has no world number.
 TEST_F(TwoWorlds, HearWhatBefallsTheJob) {
   begin(2);
