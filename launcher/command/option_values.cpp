@@ -92,6 +92,12 @@ std::string to_path(const std::string& flag, const std::string& text) {
   return std::filesystem::absolute(text).lexically_normal().string();
 }
 
+std::string to_usual_form(const std::string& address) {
+  if (address.starts_with(os::kLocalSign)) return address;
+  const auto number = os::numeric_address({.host = address, .port = "0"});
+  return number ? number->host() : address;
+}
+
 std::string to_status_address(const std::string& text) {
   std::string address = text.find(':') == std::string::npos ? "127.0.0.1:" + text : text;
   if (text.starts_with("localhost:")) address.replace(0, text.find(':'), "127.0.0.1");

@@ -34,6 +34,10 @@ std::string to_directory(const std::string& flag, const std::string& text);
 // Makes the path absolute: rank 0 opens the file, and may run in another directory.
 std::string to_path(const std::string& flag, const std::string& text);
 
+// Returns a numeric address as the system writes it: "fd00::1" for "FD00:0::1". Returns any other
+// text as it is.
+std::string to_usual_form(const std::string& address);
+
 // Parses an address such as "8080", "0.0.0.0:8080" or "[::1]:8080". Returns a numeric address with
 // a port.
 std::string to_status_address(const std::string& text);

@@ -240,7 +240,7 @@ void read_values(const cxxopts::ParseResult& given, Options& options) {
     if (name == "deadline") options.deadline = to_duration(name, text, false);
     if (name == "join-timeout") options.join_timeout = to_duration(name, text, false);
     if (name == "agent") options.agent = text;
-    if (name == "address") options.address = text;
+    if (name == "address") options.address = to_usual_form(text);
     if (name == "prefix") options.prefix = to_directory(name, text);
     if (name == "key-file") options.key_file = text;
     if (name == "tuned") options.tuned_file = to_path(name, text);

@@ -34,14 +34,13 @@ std::optional<os::Listener> listen_for_others(const std::string& place, const Ru
   }
 }
 
-// Returns the exit code for the request that waits. Notices have no ranks to go to.
+// Returns the exit code for the request that waits.
 int end_before_job(os::SignalWatch& signals, const HostPlan& host_plan) {
-  auto signal = signals.next();
-  while (signal && signals.is_notice(signal->number)) signal = signals.next();
-  if (!signal) return kExitCannotRun;
-  complain(name_of_host(host_plan, host_plan.own_host) + " got " + os::signal_name(signal->number) +
+  const auto number = next_request(signals);
+  if (!number) return kExitCannotRun;
+  complain(name_of_host(host_plan, host_plan.own_host) + " got " + os::signal_name(*number) +
            " before the job began");
-  return kExitSignalBase + signal->number;
+  return kExitSignalBase + *number;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "launcher/hosts/follower.h"
 #include "launcher/job/end_report.h"
 #include "launcher/job/exit_policy.h"
+#include "launcher/job/start.h"
 #include "launcher/job/when_done.h"
 #include "launcher/ranks/heartbeat.h"
 #include "os/message_socket.h"
@@ -106,8 +107,8 @@ void Follower::start(const StartInfo& start_info) {
   }
 }
 
-// Sends what is due, for example a heartbeat. Preparing or starting the ranks can take so long that
-// other hosts would miss a heartbeat.
+// Sends what is due, for example a heartbeat. Preparing, starting or ending the ranks can take so
+// long that other hosts would miss a heartbeat.
 void Follower::show_life() {
   const base::TimePoint now = base::Clock::now();
   link_->send_all(now);
@@ -188,15 +189,23 @@ void Follower::write_rest() {
     signal_position_ = polls_.add(setup_.signals.fd(), true, false);
     processes_->add_to(polls_);
     wait_beating(polls_, std::nullopt);
-    if (end_by_signal(setup_.signals, setup_.host_plan)) break;
+    if (const auto number = next_request(setup_.signals)) {
+      complain(own_name() + " got " + os::signal_name(*number) +
+               " while it waits for the reader of its output: the rest of the output is lost");
+      break;
+    }
     processes_->pass_on_output(polls_);
   }
 }
 
+// Ends this host's part of the job. Tells the hosts below first: they would count this host as lost
+// while it waits for the reader of its output.
 int Follower::finish() {
   if (!processes_) return *exit_code_;
   if (*exit_code_ == 0) processes_->tell_outlived();
-  if (!processes_->finish(kReapTime)) speak("some processes of the job could not be ended");
+  if (!processes_->finish(kReapTime, [this] { show_life(); })) {
+    speak("some processes of the job could not be ended");
+  }
   write_rest();
   if (processes_->output().tell_losses()) write_rest();
   take_leave();

@@ -128,16 +128,11 @@ std::optional<int> Leader::turn(base::TimePoint end) {
 }
 
 std::optional<int> Leader::hear_signals() {
-  while (const auto signal = setup_.signals.next()) {
-    if (setup_.signals.is_notice(signal->number)) {
-      if (signal->number != SIGCHLD) complain(describe_dropped(signal->number));
-      continue;
-    }
-    return give_up(kExitSignalBase + signal->number,
-                   name_of_host(setup_.host_plan, setup_.host_plan.own_host) + " got " +
-                       os::signal_name(signal->number) + " before the job began");
-  }
-  return std::nullopt;
+  const auto number = next_request(setup_.signals);
+  if (!number) return std::nullopt;
+  return give_up(kExitSignalBase + *number,
+                 name_of_host(setup_.host_plan, setup_.host_plan.own_host) + " got " +
+                     os::signal_name(*number) + " before the job began");
 }
 
 // Handles agents that have ended. An agent that ends before its host has come did not start the

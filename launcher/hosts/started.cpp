@@ -49,7 +49,14 @@ std::string address_toward(const std::string& name, const names::Answer& answer)
         "; so rotarun cannot find out which address of this host that host can reach: give this "
         "address with --address, or start rotarun on each host with ROTA_HOSTS and --agent none");
   }
-  return os::address_toward(answer.addresses.front());
+  try {
+    return os::address_toward(answer.addresses);
+  } catch (const Error& error) {
+    throw Error(error.code(),
+                "host " + name + " cannot be reached: " + error.what() +
+                    "; give this host a route to one of that host's addresses, or give the address "
+                    "that this host has for that host with --address");
+  }
 }
 
 // Listens at the first port of the range that is free, and that no rotarun has promised to its own

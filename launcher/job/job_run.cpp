@@ -163,7 +163,12 @@ void JobRun::kill() {
 int JobRun::finish() {
   // After a failure, a request or a kill, nobody expects that a process goes on.
   if (policy().outcome().code == 0 && !has_killed_) processes_.tell_outlived();
-  if (!processes_.finish(kReapTime)) processes_.say("some processes of the job could not be ended");
+  const auto show_life = [this] {
+    if (others_) others_->send_all(base::Clock::now());
+  };
+  if (!processes_.finish(kReapTime, show_life)) {
+    processes_.say("some processes of the job could not be ended");
+  }
   // The other hosts come first: they receive nothing while rotarun waits for the reader of its
   // output.
   if (others_) tell_others_the_end();

@@ -49,7 +49,8 @@ void complain(const std::string& text) {
     wait_beating(polls, end);
     if (!polls.writable(position)) continue;
     const auto written = output.write(rest);
-    if (written.io == os::Io::kClosed) return;
+    const bool is_full_disk = written.refusal != 0;  // It counts as writable all the time.
+    if (written.io == os::Io::kClosed || is_full_disk) return;
     rest.remove_prefix(written.count);
   }
 }
@@ -67,6 +68,14 @@ os::SignalWatch watch_signals(const Options& options) {
 
 std::string describe_dropped(int signal) {
   return "got " + os::signal_name(signal) + ", but no rank runs that it could be passed on to";
+}
+
+std::optional<int> next_request(os::SignalWatch& signals) {
+  while (const auto signal = signals.next()) {
+    if (!signals.is_notice(signal->number)) return signal->number;
+    if (signal->number != SIGCHLD) complain(describe_dropped(signal->number));
+  }
+  return std::nullopt;
 }
 
 void discard_key(const Options& options) {

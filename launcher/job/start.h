@@ -27,6 +27,10 @@ os::SignalWatch watch_signals(const Options& options);
 // Returns the sentence about a signal for the ranks that has come while no rank runs.
 std::string describe_dropped(int signal);
 
+// Returns the number of the next signal that asks this process to end, or nothing if none waits.
+// For a time without ranks: prints a sentence for each signal that was for them.
+std::optional<int> next_request(os::SignalWatch& signals);
+
 // The programs as found here, by group. A program that cannot run ends a job on one host. In a job
 // of several hosts, all hosts must be told about such a program.
 struct Found {

@@ -14,20 +14,13 @@ namespace {
 
 using base::Clock;
 
-bool is_asked_to_end(os::SignalWatch& signals) {
-  while (const auto signal = signals.next()) {
-    if (!signals.is_notice(signal->number)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 void stay_when_done(os::SignalWatch& signals, StatusPort* status_port, OtherHosts* others) {
   complain(
       "done: every rank ended with 0; rotarun waits until it is asked to end (--when-done wait)");
   os::PollSet polls;
-  while (!is_asked_to_end(signals)) {
+  while (!next_request(signals)) {
     polls.clear();
     polls.add(signals.fd(), true, false);
     std::optional<base::TimePoint> end;

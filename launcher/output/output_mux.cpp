@@ -145,10 +145,15 @@ std::vector<std::string> OutputMux::last_words(std::size_t index) const {
 }
 
 void OutputMux::Tail::push(std::string_view line) {
+  const bool follows_live_line = !lines.empty() && lines.back().ends_with('\r');
+  if (line == "\n") {
+    // The line that it ends stays: the last state of a display, or the text of a "\r\n".
+    if (follows_live_line) lines.back() += '\n';
+    return;
+  }
   // A progress display writes each line over the one before.
-  if (!lines.empty() && lines.back().ends_with('\r')) lines.pop_back();
+  if (follows_live_line) lines.pop_back();
   const bool is_live = line.ends_with('\r');
-  if (line == "\n") return;
   lines.emplace_back(line.substr(0, kTailLineBytes));
   if (is_live && !lines.back().ends_with('\r')) lines.back() += '\r';
   if (lines.size() > kTailLines) lines.pop_front();

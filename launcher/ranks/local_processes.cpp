@@ -258,14 +258,26 @@ void LocalProcesses::tell_outlived() {
       "; a rank should wait for its children before it ends");
 }
 
-// Waits in slices and beats between them: a process that does not beat counts as hung.
-bool LocalProcesses::finish(base::Duration at_most) {
+// Called when all keepers have been reaped. rotarun may stay for days after a job, and other
+// processes may get the numbers of the keepers: a tree that signals its keeper would end them.
+// While rotarun waits for the reader of its output, a poll for a tree that has ended would return
+// immediately each time.
+void LocalProcesses::forget_trees() {
+  for (Member& member : all_) member.tree.on_end();
+  member_of_.clear();
+}
+
+// Waits in slices, and beats and shows life between them: a process that does not beat counts as
+// hung, and a host that sends nothing counts as lost.
+bool LocalProcesses::finish(base::Duration at_most, const ShowLife& show_life) {
   constexpr std::chrono::milliseconds kSlice{500};
   bool all_gone = false;
   for (base::Duration waited{0}; !all_gone && waited < at_most; waited += kSlice) {
     beat();
+    show_life();
     all_gone = os::end_descendants(kSlice);
   }
+  if (all_gone) forget_trees();
   beat();
   output_.drain();
   return all_gone;

@@ -27,6 +27,7 @@ namespace rota::launcher {
 class LocalProcesses {
  public:
   using Report = std::function<void(const JobEvent& event)>;
+  using ShowLife = std::function<void()>;  // Sends other hosts what is due.
 
   // `report` is called for each event, with the number of the member and of its world. `guard`: the
   // parent of this process.
@@ -79,9 +80,10 @@ class LocalProcesses {
   // processes that end right after it.
   void tell_outlived();
 
-  // Ends the processes that still run, and takes the last output. Returns false if a process is
+  // Ends the processes that still run, and takes the last output. Calls `show_life` at the
+  // beginning, and again and again while processes are still there. Returns false if a process is
   // still there after `at_most`.
-  bool finish(base::Duration at_most);
+  bool finish(base::Duration at_most, const ShowLife& show_life);
 
   RankOutput& output() noexcept { return output_; }
   void say(const std::string& line) { output_.say("rotarun: " + line + "\n"); }
@@ -104,6 +106,7 @@ class LocalProcesses {
   void on_process(Member& member, const os::ProcessEvent& event);
   void report_not_started(const Member& member, const std::string& why);
   void leave_out_unbegun();
+  void forget_trees();
   std::string why_killed(int signal);
   void report_end(Member& member, JobEvent event);
   void report(const Member& member, JobEvent event);

@@ -47,7 +47,7 @@ struct RunContext {
 class LocalRanks {
  public:
   using OpenConnection = std::function<os::Fd(std::size_t local_rank)>;
-  using ShowLife = std::function<void()>;
+  using ShowLife = LocalProcesses::ShowLife;
 
   // All references must outlive this object. The ranks and evaluators are members of `processes`
   // from now on. Throws UsageError if the files for output cannot be made.

@@ -14,8 +14,6 @@
 namespace rota::launcher {
 namespace {
 
-constexpr const char* kUsualPath = "/usr/local/bin:/usr/bin:/bin";
-
 // Returns what is wrong with a directory; empty if a rank can run in it.
 std::string problem_with_directory(const std::string& directory) {
   std::error_code error;
@@ -42,12 +40,10 @@ void check_group(const Group& group, const std::vector<std::string>& environment
                              ": the variable is not set here, so the ranks do not get it");
   }
   const auto of_ranks = make_environment(environment, group.variables, {});
-  std::string search_path = cluster::find_variable(of_ranks, "PATH");
-  if (search_path.empty()) search_path = kUsualPath;
   const std::string& name = group.program.front();
   os::StartFailure failure;
-  check.program_paths.push_back(
-      os::find_program(name, search_path, group.working_directory, failure));
+  check.program_paths.push_back(os::find_program(name, cluster::find_variable(of_ranks, "PATH"),
+                                                 group.working_directory, failure));
   if (!check.program_paths.back().empty()) return;
   refuse(failure.is_missing ? kExitNotFound : kExitCannotRun,
          "cannot run " + name + ": " + failure.text +

@@ -45,6 +45,15 @@ std::optional<Address> local_name(const HostAndPort& parts) {
                  static_cast<socklen_t>(kNameOffset + name.size()));
 }
 
+std::string own_end_of_route(const Address& target) {
+  const Fd socket(::socket(target.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket) throw_errno("socket");
+  if (::connect(socket.get(), target.get(), target.bytes()) != 0) {  // A UDP connect sends nothing.
+    throw_errno("finding a route to " + target.host());
+  }
+  return local_address(socket.get()).host();
+}
+
 }  // namespace
 
 Address::Address(const sockaddr* start, socklen_t bytes) noexcept
@@ -181,13 +190,14 @@ Address peer_address(int socket) {
   return without_mapping(storage, bytes);
 }
 
-std::string address_toward(const Address& target) {
-  const Fd socket(::socket(target.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!socket) throw_errno("socket");
-  if (::connect(socket.get(), target.get(), target.bytes()) != 0) {  // A UDP connect sends nothing.
-    throw_errno("finding a route to " + target.host());
+std::string address_toward(std::span<const Address> targets) {
+  for (; targets.size() > 1; targets = targets.subspan(1)) {
+    try {
+      return own_end_of_route(targets.front());
+    } catch (const Error&) {  // A host may have addresses of a family that this host lacks.
+    }
   }
-  return local_address(socket.get()).host();
+  return own_end_of_route(targets.front());
 }
 
 std::vector<std::string> own_addresses() {

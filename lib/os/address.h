@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,9 +76,10 @@ std::string with_port(const std::string& address, std::uint16_t port);
 // Leaves out loopback and IPv6 link-local addresses. Throws Error kSystem.
 std::vector<std::string> own_addresses();
 
-// Returns this host's own numeric address on the route to `target`: `target` sends its answers to
-// this address. Throws Error kSystem when there is no route.
-std::string address_toward(const Address& target);
+// Returns this host's own numeric address on the route to the first of `targets` to which there is
+// a route: the target sends its answers to this address. `targets` are the addresses of one host,
+// at least one. Throws Error kSystem, about the last target, when there is no route to any of them.
+std::string address_toward(std::span<const Address> targets);
 
 // Returns the address that a system call has stored. If a socket of both families shows an IPv4
 // address as IPv6, the result is the IPv4 address.

@@ -14,6 +14,7 @@
 #include <limits>
 #include <mutex>
 
+#include "base/time.h"
 #include "os/system_error.h"
 
 namespace rota {
@@ -60,11 +61,17 @@ EndSignal::~EndSignal() {
 
 bool EndSignal::has_come() const noexcept { return has_signal_come; }
 
+// Waits on if another signal interrupts the wait.
 bool EndSignal::wait_for(std::chrono::milliseconds limit) const noexcept {
+  using std::chrono::milliseconds;
+  const auto most = milliseconds(std::numeric_limits<int>::max());
+  const auto end = base::Clock::now() + std::clamp(limit, milliseconds(0), most);
   pollfd wake{.fd = wake_fd, .events = POLLIN, .revents = 0};
-  const auto most = std::chrono::milliseconds(std::numeric_limits<int>::max());
-  ::poll(&wake, 1, static_cast<int>(std::min(limit, most).count()));
-  return has_come();
+  for (;;) {
+    const auto left = std::chrono::ceil<milliseconds>(end - base::Clock::now());
+    const int most_wait = static_cast<int>(std::max(left, milliseconds(0)).count());
+    if (::poll(&wake, 1, most_wait) >= 0 || errno != EINTR) return has_come();
+  }
 }
 
 }  // namespace rota

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,6 +29,13 @@ constexpr std::size_t kAlwaysFits = PIPE_BUF;
 // Returns whether the output still exists and may have room again later.
 bool is_for_want_of_room(int error, bool is_file) noexcept {
   return error == ENOSPC || error == EDQUOT || error == EFBIG || (error == EIO && is_file);
+}
+
+// Waits until an output takes more bytes or has failed. A process that shares the output may have
+// made it non-blocking.
+void wait_for_room(int fd) noexcept {
+  pollfd output{.fd = fd, .events = POLLOUT, .revents = 0};
+  ::poll(&output, 1, -1);
 }
 
 // Returns whether the next byte would make a file larger than this process may make it.
@@ -91,8 +99,10 @@ bool print(int fd, std::string_view text) noexcept {
   while (!text.empty()) {
     if (is_at_file_limit(fd)) return false;
     const ssize_t written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return false;
     if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+    if (written >= 0 || errno == EINTR) continue;
+    if (errno != EAGAIN) return false;
+    wait_for_room(fd);
   }
   return true;
 }

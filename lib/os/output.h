@@ -39,9 +39,10 @@ class Output {
   Kind kind_ = Kind::kMayBlock;
 };
 
-// Writes all of `text` to a standard output, and waits for its reader. Returns false if the output
-// does not take all of it. Does not write at the limit of file sizes (ulimit -f): there, SIGXFSZ
-// would end a process that watches no signals, and so does not ignore SIGXFSZ.
+// Writes all of `text` to a standard output, and waits for its reader, even if another process has
+// made the output non-blocking. Returns false if the output does not take all of it. Does not write
+// at the limit of file sizes (ulimit -f): there, SIGXFSZ would end a process that watches no
+// signals, and so does not ignore SIGXFSZ.
 bool print(int fd, std::string_view text) noexcept;
 
 // Creates the folder `path` if it is missing, and opens it. Follows no link in the last part of its

@@ -17,6 +17,8 @@
 namespace rota::os {
 namespace {
 
+constexpr const char* kUsualPath = "/usr/local/bin:/usr/bin:/bin";
+
 bool is_runnable(const std::string& path, const std::string& directory, int& error_number) {
   const bool is_relative = path.empty() || path.front() != '/';
   const std::string whole = is_relative && !directory.empty() ? directory + "/" + path : path;
@@ -54,10 +56,11 @@ std::string find_program(const std::string& name, const std::string& search_path
     failure = to_failure(error_number);
     return {};
   }
+  const std::string folders = search_path.empty() ? kUsualPath : search_path;
   int worst = ENOENT;  // EACCES says more than ENOENT.
-  for (std::size_t begin = 0; begin <= search_path.size();) {
-    const std::size_t end = std::min(search_path.find(':', begin), search_path.size());
-    const std::string directory = search_path.substr(begin, end - begin);
+  for (std::size_t begin = 0; begin <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', begin), folders.size());
+    const std::string directory = folders.substr(begin, end - begin);
     std::string path = (directory.empty() ? "." : directory) + "/" + name;
     if (is_runnable(path, working_directory, error_number)) return path;
     if (error_number == EACCES) worst = EACCES;

@@ -40,8 +40,8 @@ struct StartFailure {
 };
 
 // Returns the path of the program `name`. Searches as a process in `working_directory` whose PATH
-// is `search_path` would search. When no such file can be run, fills `failure` and returns an empty
-// string.
+// is `search_path` would search. If `search_path` is empty, searches the usual folders of programs.
+// When no such file can be run, fills `failure` and returns an empty string.
 std::string find_program(const std::string& name, const std::string& search_path,
                          const std::string& working_directory, StartFailure& failure);
 

@@ -71,6 +71,12 @@ class ProcessTree {
   // Must be called when next_process_event() has reaped the keeper.
   void on_keeper_end() noexcept { keeper_ = -1; }
 
+  // Must be called when end_descendants() has ended the tree and its keeper. No more events come.
+  void on_end() noexcept {
+    keeper_ = -1;
+    events_.reset();
+  }
+
  private:
   void wait_for_start();
 

@@ -192,6 +192,8 @@ TEST_F(StatusPort, SaysThatTheJobIsDoneUntilItIsAskedToEnd) {
   EXPECT_EQ(body_of(get(address, "/livez")), "ok");
   const json table = json::parse(body_of(get(address, "/ranks")));
   for (const auto& row : table["ranks"]) EXPECT_EQ(row["exit_code"], 0);
+  job.signal(SIGUSR1);
+  EXPECT_TRUE(job.wait_for("got SIGUSR1, but no rank runs that it could be passed on to"));
   job.signal(SIGTERM);
   EXPECT_EQ(job.wait().exit_code, 0);
 }

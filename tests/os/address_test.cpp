@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <net/if.h>
 
+#include <array>
 #include <string>
 
 #include <rota/error.h>
@@ -78,6 +79,15 @@ TEST(Address, IsTheSameWithAnotherPort) {
   EXPECT_EQ(with_port("10.0.0.1:7001", 0), "10.0.0.1:0");
   EXPECT_EQ(with_port("[fd00::1]:7001", 65535), "[fd00::1]:65535");
   EXPECT_EQ(with_port("localhost:0", 80), "localhost:80");
+}
+
+// No address of a link is reached without the name of the link, whatever routes the host has.
+TEST(Address, OfThisHostIsOnTheFirstRouteThatExists) {
+  const Address without_route = parse_address("[fe80::1]:1");
+  const Address with_route = parse_address("127.0.0.1:1");
+  EXPECT_EQ(address_toward(std::array{without_route, with_route}), "127.0.0.1");
+  EXPECT_EQ(address_toward(std::array{with_route, without_route}), "127.0.0.1");
+  EXPECT_THROW(address_toward(std::array{without_route, without_route}), Error);
 }
 
 // Expects the error that every reading function throws for a string that is not an address.

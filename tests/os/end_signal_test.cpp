@@ -39,6 +39,27 @@ TEST(EndSignal, WakesAThreadThatWaits) {
   sender.join();
 }
 
+// A profiler or a timer sends signals all the time.
+TEST(EndSignal, WaitsOnWhenAnotherSignalComes) {
+  const EndSignal signal;
+  const auto before = ::signal(SIGUSR1, [](int) {});
+  const pthread_t waiter = ::pthread_self();
+  std::thread sender([waiter] {
+    std::this_thread::sleep_for(milliseconds(20));
+    ::pthread_kill(waiter, SIGUSR1);
+  });
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(signal.wait_for(milliseconds(500)));
+  EXPECT_GE(std::chrono::steady_clock::now() - start, milliseconds(500));
+  sender.join();
+  ::signal(SIGUSR1, before);
+}
+
+// The limit may be what is left until a time that has passed.
+TEST(EndSignal, DoesNotWaitForLessThanNoTime) {
+  EXPECT_FALSE(EndSignal().wait_for(milliseconds(-5)));
+}
+
 TEST(EndSignal, IsSharedByAllAndForgottenWithTheLast) {
   std::optional<EndSignal> first(std::in_place);
   std::optional<EndSignal> second(std::in_place);

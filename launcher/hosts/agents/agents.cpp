@@ -65,8 +65,10 @@ std::vector<std::string> agent_command(const std::string& agent, const std::stri
   std::vector<std::string> command;
   std::istringstream words(agent);
   for (std::string word; words >> word;) {
-    const std::size_t at = word.find(kPlaceholder);
-    if (at != std::string::npos) word.replace(at, kPlaceholder.size(), host);
+    for (std::size_t at = 0; (at = word.find(kPlaceholder, at)) != std::string::npos;) {
+      word.replace(at, kPlaceholder.size(), host);
+      at += host.size();
+    }
     command.push_back(word);
   }
   if (command.empty()) throw UsageError("--agent names no program, such as \"ssh {host}\"");

@@ -87,16 +87,10 @@ std::string parent_text(const HostPlan& host_plan) {
 }
 
 std::optional<int> end_by_signal(os::SignalWatch& signals, const HostPlan& host_plan) {
-  while (const auto signal = signals.next()) {
-    if (signals.is_notice(signal->number)) {
-      if (signal->number != SIGCHLD) complain(describe_dropped(signal->number));
-      continue;
-    }
-    complain("got " + os::signal_name(signal->number) + " while waiting for " +
-             parent_text(host_plan));
-    return kExitSignalBase + signal->number;
-  }
-  return std::nullopt;
+  const auto number = next_request(signals);
+  if (!number) return std::nullopt;
+  complain("got " + os::signal_name(*number) + " while waiting for " + parent_text(host_plan));
+  return kExitSignalBase + *number;
 }
 
 bool has_ended(int lifeline) {

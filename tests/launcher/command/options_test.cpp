@@ -26,6 +26,17 @@ std::string refusal_of(const std::vector<std::string>& arguments,
   return "accepted";
 }
 
+// rotarun compares the address with those of this host, as the system writes them.
+TEST(Options, HaveTheAddressInItsUsualForm) {
+  const auto address_of = [](const std::string& text) {
+    return parse_options({"--address", text, "prog"}).address;
+  };
+  EXPECT_EQ(address_of("FD00:0:0::0001"), "fd00::1");
+  EXPECT_EQ(address_of("10.0.0.1"), "10.0.0.1");
+  EXPECT_EQ(address_of("localhost"), "localhost");
+  EXPECT_EQ(address_of("@name"), "@name");
+}
+
 TEST(Options, HaveDefaults) {
   const Options options = parse_options({"prog"});
   EXPECT_FALSE(options.rank_count);

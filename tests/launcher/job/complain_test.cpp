@@ -1,7 +1,8 @@
-// If nobody reads stderr, a message to stderr neither blocks rotarun nor stops its heartbeat.
+// If stderr takes nothing, a message to stderr neither blocks rotarun nor stops its heartbeat.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,14 +16,20 @@
 namespace rota::launcher {
 namespace {
 
-// stderr is a pipe while an object of this class lives.
+// stderr is another descriptor while an object of this class lives.
+class OtherErrors {
+ public:
+  explicit OtherErrors(int fd) : before_(::dup(2)) { ::dup2(fd, 2); }
+  OtherErrors(const OtherErrors&) = delete;
+  OtherErrors& operator=(const OtherErrors&) = delete;
+  ~OtherErrors() { ::dup2(before_.get(), 2); }
+
+ private:
+  os::Fd before_;
+};
+
 class PipedErrors {
  public:
-  PipedErrors() : before_(::dup(2)) { ::dup2(pipe_.second.get(), 2); }
-  PipedErrors(const PipedErrors&) = delete;
-  PipedErrors& operator=(const PipedErrors&) = delete;
-  ~PipedErrors() { ::dup2(before_.get(), 2); }
-
   void fill() const {
     const int flags = ::fcntl(2, F_GETFL);
     ::fcntl(2, F_SETFL, flags | O_NONBLOCK);
@@ -39,7 +46,7 @@ class PipedErrors {
 
  private:
   std::pair<os::Fd, os::Fd> pipe_ = os::make_pipe();
-  os::Fd before_;
+  OtherErrors errors_{pipe_.second.get()};
 };
 
 // This process has a heartbeat, like the inner process. If complain() stopped the heartbeat, the
@@ -56,6 +63,30 @@ TEST(Complaint, IsLeftOutWhereNobodyTakesIt) {
   complain("two");
   EXPECT_LT(base::Clock::now() - begin, std::chrono::seconds(4));
   EXPECT_GT(count_beats(), beats);
+}
+
+// A full disk always counts as writable: a process that tried again and again would keep a core
+// busy, and each attempt would be a beat.
+TEST(Complaint, IsLeftOutOnAFullDisk) {
+  make_heartbeat();
+  beat();
+  const os::Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(full);
+  const OtherErrors errors(full.get());
+  const std::uint64_t beats = count_beats();
+  complain("one");
+  EXPECT_LE(count_beats() - beats, 2U);
+}
+
+// The documents promise the sentence while no rank runs.
+TEST(Request, IsFoundAfterSignalsForTheRanks) {
+  os::SignalWatch signals(std::array{SIGTERM}, std::array{SIGCHLD, SIGUSR1});
+  const PipedErrors errors;
+  EXPECT_FALSE(next_request(signals));
+  for (const int number : {SIGCHLD, SIGUSR1, SIGTERM}) ::kill(::getpid(), number);
+  EXPECT_EQ(next_request(signals), SIGTERM);
+  EXPECT_EQ(errors.read(), "rotarun: " + describe_dropped(SIGUSR1) + "\n");
+  EXPECT_FALSE(next_request(signals));
 }
 
 }  // namespace

@@ -3,10 +3,14 @@
 // process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -21,6 +25,7 @@
 #include "launcher/plan/job_plan.h"
 #include "launcher/ranks/local_processes.h"
 #include "os/host.h"
+#include "os/keeper.h"
 
 namespace rota::launcher {
 namespace {
@@ -49,6 +54,22 @@ class CapturedErrors {
   bool is_taken_ = false;
 };
 
+// Starts a child with a chosen process number. The child ends with 1 if it gets the signal by which
+// a keeper is told to end, and with 0 if it gets SIGRTMAX first. Both must be blocked.
+pid_t start_as(pid_t number) {
+  clone_args how{};
+  how.exit_signal = SIGCHLD;
+  how.set_tid = reinterpret_cast<std::uintptr_t>(&number);
+  how.set_tid_size = 1;
+  const long pid = ::syscall(SYS_clone3, &how, sizeof how);
+  if (pid != 0) return static_cast<pid_t>(pid);
+  sigset_t awaited;
+  sigemptyset(&awaited);
+  sigaddset(&awaited, os::end_all_signal());
+  sigaddset(&awaited, SIGRTMAX);
+  ::_exit(::sigwaitinfo(&awaited, nullptr) == SIGRTMAX ? 0 : 1);
+}
+
 class TwoWorlds : public ::testing::Test {
  protected:
   TwoWorlds() {
@@ -56,7 +77,7 @@ class TwoWorlds : public ::testing::Test {
     std::filesystem::create_directories(folder_);
   }
   ~TwoWorlds() override {
-    processes_.finish(kPatience);
+    processes_.finish(kPatience, [] {});
     std::filesystem::remove_all(folder_);
   }
 
@@ -142,6 +163,61 @@ TEST_F(TwoWorlds, OfOneHostDoNotMeet) {
   for (const std::size_t rank : {0U, 1U}) {
     EXPECT_EQ(written_by(rank), "this is world 1\nthis is world 2\n") << rank;
   }
+}
+
+// Other hosts wait meanwhile: without a sign of life they would count this host as lost.
+TEST_F(TwoWorlds, ShowLifeWhileTheirProcessesAreEnded) {
+  begin(1);
+  world_->start();
+  std::vector<std::size_t> still_running;
+  EXPECT_TRUE(processes_.finish(
+      kPatience, [&] { still_running.push_back(os::descendants_of(os::own_process()).size()); }));
+  ASSERT_FALSE(still_running.empty());
+  EXPECT_GT(still_running.front(), 0U);  // The first sign comes before the processes are ended.
+}
+
+// rotarun may stay for days after a job, and the numbers of the keepers become free.
+TEST_F(TwoWorlds, LeaveAloneWhoeverGetsTheNumberOfAKeeper) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root chooses a process's number";
+  begin(1);
+  world_->start();
+  const std::vector<pid_t> numbers = os::descendants_of(os::own_process());
+  ASSERT_TRUE(processes_.finish(kPatience, [] {}));
+  sigset_t blocked;
+  sigset_t before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, os::end_all_signal());
+  sigaddset(&blocked, SIGRTMAX);
+  ::sigprocmask(SIG_BLOCK, &blocked, &before);
+  for (const pid_t number : numbers) ASSERT_EQ(start_as(number), number);
+  processes_.kill();
+  for (const pid_t stranger : numbers) {
+    ::kill(stranger, SIGRTMAX);
+    int status = 0;
+    ASSERT_EQ(::waitpid(stranger, &status, 0), stranger);
+    EXPECT_EQ(status, 0) << "it got the signal for a keeper";
+  }
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+// rotarun may wait for the reader of its output. If the ended processes were still polled, it would
+// keep a core busy meanwhile.
+TEST_F(TwoWorlds, AreNotWaitedForOnceTheirProcessesAreEnded) {
+  begin(1);
+  world_->start();
+  ASSERT_TRUE(processes_.finish(kPatience, [] {}));
+  os::PollSet polls;
+  while (processes_.output().has_pending()) {
+    polls.clear();
+    processes_.add_to(polls);
+    polls.wait(base::Clock::now() + kPatience);
+    processes_.pass_on_output(polls);
+  }
+  polls.clear();
+  processes_.add_to(polls);
+  const base::TimePoint end = base::Clock::now() + std::chrono::milliseconds(100);
+  polls.wait(end);
+  EXPECT_GE(base::Clock::now(), end);
 }
 
 // A `JobEvent` of the job itself has no world number.

@@ -201,6 +201,17 @@ TEST(OutputMux, RemembersOnlyTheLastStateOfALiveLine) {
   EXPECT_THAT(mux.last_words(0), ElementsAre("start", "error"));
 }
 
+// The two bytes of a line's end may come in two reads.
+TEST(OutputMux, RemembersALineWhoseEndComesInTwo) {
+  OutputMux mux = mux_of(1);
+  mux.on_bytes(0, kErr, "out of disk\r");
+  mux.on_bytes(0, kErr, "\n");
+  EXPECT_THAT(mux.last_words(0), ElementsAre("out of disk"));
+  mux.on_bytes(0, kErr, "10 %\r20 %\r");
+  mux.on_bytes(0, kErr, "\nerror\n");
+  EXPECT_THAT(mux.last_words(0), ElementsAre("out of disk", "20 %", "error"));
+}
+
 TEST(OutputMux, RemembersNoMoreThanTheBeginningOfALongLine) {
   OutputMux mux = mux_of(1);
   mux.on_bytes(0, kErr, std::string(50'000, 'x') + "\n");
