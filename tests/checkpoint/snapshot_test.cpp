@@ -68,7 +68,7 @@ TEST(Snapshot, NobodyWaitsForBucketsIfThereAreNone) {
 }
 
 // Another rank may have the shares of the last parameters, which a step updates first. Method: the
-// copy begins only after the looks at those who wait.
+// copy begins only after the waits.
 TEST(Snapshot, NobodyWaitsForWhatIsNotCopied) {
   const auto memory = filled(100, 1);
   Snapshot snapshot;
