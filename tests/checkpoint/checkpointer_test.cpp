@@ -8,15 +8,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "checkpoint/ended.h"
 #include "checkpoint/reader.h"
+#include "checkpoint/saved_run.h"
 #include "checkpoint/toy_run.h"
-#include "training/temporary_folder.h"
 #include "training/thread_ranks.h"
 
 namespace rota {
@@ -27,41 +26,10 @@ using testing::error_of;
 using ::testing::HasSubstr;
 using testing::on_every_rank;
 using testing::outcomes_of_ranks;
-using testing::TemporaryFolder;
 using testing::ToyRun;
 
-class CheckpointerTest : public ::testing::TestWithParam<bool> {
+class CheckpointerTest : public testing::SavedRunTest {
  protected:
-  CheckpointOptions options() const {
-    CheckpointOptions options;
-    options.folder = folder_.path() / "run";
-    options.every_seconds = 0;
-    options.asynchronous = GetParam();
-    options.owner_wait = std::chrono::seconds(0);
-    return options;
-  }
-
-  // Saves steps 1 to `steps` of a run whose values are the step.
-  void save_steps(std::size_t world_size, std::uint64_t steps) const {
-    on_every_rank(world_size, [&](Communicator& communicator) {
-      ToyRun run;
-      Checkpointer checkpointer(communicator, options(), run.visitor());
-      checkpointer.restore();
-      for (std::uint64_t step = 1; step <= steps; ++step) {
-        checkpointer.before_send(0);
-        checkpointer.before_update(0);
-        run.fill(static_cast<double>(step), communicator.rank());
-        checkpointer.save(step);
-      }
-      checkpointer.finish(steps);
-    });
-  }
-
-  std::string path_of(std::uint64_t step) const {
-    const std::string digits = std::to_string(step);
-    return (folder_.path() / "run" / (std::string(12 - digits.size(), '0') + digits)).string();
-  }
-
   std::vector<std::string> entries() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder_.path() / "run")) {
@@ -85,59 +53,9 @@ class CheckpointerTest : public ::testing::TestWithParam<bool> {
     }
     FAIL() << "no file " << part;
   }
-
-  // Saves steps 1 to 3 of a run, and returns the options of another run that begins from step
-  // `step` of the first.
-  CheckpointOptions branch_from(std::uint64_t step) const {
-    save_steps(2, 3);
-    CheckpointOptions branch = options();
-    branch.folder = folder_.path() / "branch";
-    branch.from = path_of(step);
-    return branch;
-  }
-
-  // Two ranks restore, and save step `step`, whose values are the step. `check` gets what a rank
-  // has restored.
-  static void begin_and_save(
-      const CheckpointOptions& options, std::uint64_t step,
-      const std::function<void(const Restored&, const ToyRun&, std::size_t)>& check) {
-    on_every_rank(2, [&](Communicator& communicator) {
-      ToyRun run;
-      Checkpointer checkpointer(communicator, options, run.visitor());
-      const Restored restored = checkpointer.restore();
-      check(restored, run, communicator.rank());
-      run.fill(static_cast<double>(step), communicator.rank());
-      checkpointer.finish(step);
-    });
-  }
-
-  Error error_of_restore(std::size_t world_size, const CheckpointOptions& options,
-                         const std::string& seed = "1") const {
-    const auto outcomes = outcomes_of_ranks(world_size, [&](Communicator& communicator) {
-      ToyRun run;
-      run.seed = seed;
-      const ToyRun before = run;
-      Checkpointer checkpointer(communicator, options, run.visitor());
-      try {
-        checkpointer.restore();
-      } catch (...) {
-        EXPECT_EQ(run, before);
-        throw;
-      }
-    });
-    for (const auto& outcome : outcomes) {
-      EXPECT_STREQ(error_of(outcome).what(), error_of(outcomes[0]).what());
-    }
-    return error_of(outcomes[0]);
-  }
-
-  TemporaryFolder folder_;
 };
 
-INSTANTIATE_TEST_SUITE_P(, CheckpointerTest, ::testing::Values(true, false),
-                         [](const auto& tested) {
-                           return tested.param ? "asynchronous" : "waiting";
-                         });
+INSTANTIATE_TEST_SUITE_P(, CheckpointerTest, ::testing::Values(true, false), testing::how_it_saves);
 
 TEST_P(CheckpointerTest, BeginsAnewInAnEmptyFolder) {
   on_every_rank(2, [&](Communicator& communicator) {
@@ -370,70 +288,6 @@ TEST_P(CheckpointerTest, ObeysHowItIsToResume) {
   EXPECT_EQ(error_of_restore(2, how).code(), ErrorCode::kInvalidArgument);
 }
 
-TEST_P(CheckpointerTest, BeginsFromANamedCheckpointAndThenGoesOnFromItsOwn) {
-  const CheckpointOptions branch = branch_from(2);
-  begin_and_save(branch, 5, [&](const Restored& restored, const ToyRun& run, std::size_t rank) {
-    EXPECT_FALSE(restored.is_fresh);
-    EXPECT_EQ(restored.step, 2U);
-    EXPECT_EQ(restored.path, branch.from);
-    EXPECT_EQ(restored.note, "");
-    ToyRun expected;
-    expected.fill(2, rank);
-    EXPECT_EQ(run, expected);
-  });
-  begin_and_save(branch, 6, [&](const Restored& restored, const ToyRun&, std::size_t) {
-    EXPECT_EQ(restored.step, 5U) << "a start with the same options must lose no step";
-    EXPECT_THAT(restored.note, HasSubstr(branch.from.string() + " is not used"));
-  });
-}
-
-// The run may be asked to end before its first step. Its folder has a checkpoint then, too.
-TEST_P(CheckpointerTest, SavesTheStepOfANamedCheckpoint) {
-  const CheckpointOptions branch = branch_from(2);
-  begin_and_save(branch, 2, [](const Restored& restored, const ToyRun&, std::size_t) {
-    EXPECT_EQ(restored.step, 2U);
-  });
-  EXPECT_TRUE(fs::exists(branch.folder / "000000000002" / "manifest.json"));
-}
-
-TEST_P(CheckpointerTest, BeginsWithNamedParametersAndThenGoesOnFromItsOwn) {
-  CheckpointOptions branch = branch_from(2);
-  branch.resume = Resume::kParameters;
-  begin_and_save(branch, 5, [&](const Restored& restored, const ToyRun& run, std::size_t rank) {
-    EXPECT_TRUE(restored.is_fresh);
-    EXPECT_EQ(restored.path, branch.from);
-    ToyRun expected;
-    expected.fill(2, rank);
-    EXPECT_EQ(run.weights, expected.weights);
-    EXPECT_EQ(run.moments, ToyRun().moments);
-    EXPECT_EQ(run.counter, 0U);
-  });
-  begin_and_save(branch, 6, [&](const Restored& restored, const ToyRun& run, std::size_t) {
-    EXPECT_FALSE(restored.is_fresh);
-    EXPECT_EQ(restored.step, 5U) << "a start with the same options must lose no step";
-    EXPECT_EQ(run.counter, 5U) << "everything is restored, and not the parameters alone";
-  });
-}
-
-TEST_P(CheckpointerTest, RefusesACheckpointOfItsOwnFolderToBeginFrom) {
-  save_steps(2, 3);
-  CheckpointOptions named = options();
-  for (const char* ending : {"", "/"}) {
-    named.from = path_of(2) + ending;
-    const Error error = error_of_restore(2, named);
-    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << error.what();
-    EXPECT_THAT(error.what(), HasSubstr("choose another folder"));
-  }
-}
-
-TEST_P(CheckpointerTest, RefusesToBeginWithParametersThatNobodyNames) {
-  CheckpointOptions options_of_parameters = options();
-  options_of_parameters.resume = Resume::kParameters;
-  const Error error = error_of_restore(2, options_of_parameters);
-  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << error.what();
-  EXPECT_THAT(error.what(), HasSubstr("`from`"));
-}
-
 // Otherwise a folder "s3:" would be made.
 TEST_P(CheckpointerTest, RefusesTheAddressOfAnObjectStore) {
   CheckpointOptions of_store = options();
@@ -447,13 +301,6 @@ TEST_P(CheckpointerTest, RefusesTheAddressOfAnObjectStore) {
     EXPECT_THAT(error.what(), HasSubstr("volume"));
   }
   EXPECT_FALSE(fs::exists("s3:"));
-}
-
-TEST_P(CheckpointerTest, ANamedCheckpointThatIsMissingIsNotFound) {
-  const CheckpointOptions branch = branch_from(7);
-  const Error error = error_of_restore(2, branch);
-  EXPECT_EQ(error.code(), ErrorCode::kNotFound) << error.what();
-  EXPECT_THAT(error.what(), HasSubstr(branch.from.string()));
 }
 
 // Rank r of the saving world has lost 1 + r in each place.
