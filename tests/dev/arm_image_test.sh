@@ -6,6 +6,10 @@ make_tree tree
 
 run 2 tree/dev arm --all --image
 expect "the option is the first" says '^dev: arm: --image must be the first option$'
+run 0 tree/dev help
+for option in --all --board --machine --image --cycles; do
+  expect "the help of ./dev arm has $option" says "^  arm .*$option|^ {21}$option"
+done
 
 fake readelf <<'SH'
 case $1 in
