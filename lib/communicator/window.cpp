@@ -124,11 +124,20 @@ bool Window::waits_for(std::uint64_t number, std::uint64_t before) noexcept {
   const std::uint8_t method = queue_.at(number).planned->method;
   const bool has_turn = !starts_in_order_[method] || queue_.at(before).planned->method != method ||
                         state_of(before) != State::kWaits;
-  return !has_turn || shares_memory(number, before) || streams_of(before).meets(streams_of(number));
+  return !has_turn || shares_memory(number, before) || shares_scratch(number, before) ||
+         streams_of(before).meets(streams_of(number));
 }
 
 bool Window::shares_memory(std::uint64_t number, std::uint64_t before) noexcept {
   return memory_of(queue_.at(number)).conflicts_with(memory_of(queue_.at(before)));
+}
+
+// Equal calls have one plan, and the memory of this plan. With messages they also share streams. In
+// a world of one, no plan has a message.
+bool Window::shares_scratch(std::uint64_t number, std::uint64_t before) const noexcept {
+  const PlannedCollective* planned = queue_.at(number).planned;
+  return planned == queue_.at(before).planned &&
+         (planned->plan.scratch_count > 0 || planned->plan.coded_count > 0);
 }
 
 // Streams are computed only if another operation is under way, and once per operation.

@@ -1,7 +1,8 @@
 // The operations of a group that are under way, and the rule for their order. An operation may
 // start unless it conflicts with an earlier, unfinished operation. Two operations conflict if they
-// use the same stream (see collectives::Streams), or the same memory and one of them writes it. A
-// method may also require that its own operations start in the order of their calls.
+// use the same stream (see collectives::Streams), the scratch memory of the same plan, or the same
+// memory of the caller and one of them writes it. A method may also require that its own operations
+// start in the order of their calls.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -100,6 +101,7 @@ class Window {
   bool may_start(std::uint64_t number) noexcept;
   bool waits_for(std::uint64_t number, std::uint64_t before) noexcept;
   bool shares_memory(std::uint64_t number, std::uint64_t before) noexcept;
+  bool shares_scratch(std::uint64_t number, std::uint64_t before) const noexcept;
   collectives::Streams streams_of(std::uint64_t number) noexcept;
   Turn advance(std::uint64_t number, bool is_oldest);
 

@@ -198,6 +198,39 @@ TEST_F(WindowTest, FinishesNothingOnceARankHasBegunToAbort) {
   EXPECT_EQ(&window_->oldest(), &queue_.at(slow));
 }
 
+// Equal calls share the scratch memory of their plan. In a world of one, they share no stream.
+TEST_F(WindowTest, KeepsEqualPlansWithScratchMemoryApart) {
+  const Reduction halves = Reduction::pre_scaled_sum(0.5);
+  const collectives::Reducer reducer(kernels::reference<kernels::Reductions>(), DataType::kFloat32,
+                                     halves, 1);
+  PlannedCollective& planned =
+      planned_.emplace_back(PlannedCollective{.reducer = reducer, .coder = coder_});
+  collectives::PlanRequest request;
+  request.algorithm = collectives::Algorithm::kDirect;
+  request.count = 2;
+  request.in_place = false;
+  request.reduction = halves;
+  request.pre_scales = true;
+  planned.plan = collectives::make_plan(request);
+  std::array<float, 2> scratch{};
+  ASSERT_EQ(planned.plan.scratch_count, scratch.size());
+  std::array<std::array<float, 2>, 2> inputs{{{2, 4}, {20, 40}}};
+  std::array<std::array<float, 2>, 2> outputs{};
+  const auto bytes_of = [](std::array<float, 2>& values) {
+    return reinterpret_cast<std::byte*>(values.data());
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    QueuedOperation& operation = queue_.next_slot();
+    operation = {};
+    operation.planned = &planned;
+    operation.buffers = {bytes_of(outputs[i]), bytes_of(inputs[i]), bytes_of(scratch)};
+    queue_.push();
+  }
+  turns_until_done(queue_.submitted());
+  EXPECT_EQ(outputs[0], (std::array<float, 2>{1, 2}));
+  EXPECT_EQ(outputs[1], (std::array<float, 2>{10, 20}));
+}
+
 TEST_F(WindowTest, NamesWhatWaitsForMemory) {
   const std::span<float> all(values_);
   push({.steps = 9, .stream = 0, .written = all});
