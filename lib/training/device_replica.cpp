@@ -99,6 +99,10 @@ void DeviceReplica::begin_step(std::uint64_t samples, std::span<const double> su
   buckets_.begin_step(samples, sums);
   buckets_.send_sums();
   const BucketLayout& layout = buckets_.layout();
+  if (samples == 0 && buckets_.world_sample_count() == 0) {  // As in ReplicaCore::begin_step.
+    held_ = layout.buckets.size();
+    return;
+  }
   for (std::size_t bucket = 0; bucket < layout.buckets.size(); ++bucket) {
     ROTA_ASSERT(missing_[bucket] == 0);
     device::check(device::calls().wait_for(departures_.on(), filled_[bucket].handle()), on_.device,

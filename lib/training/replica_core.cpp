@@ -120,7 +120,8 @@ ReplicaCore<T>::ReplicaCore(Communicator& communicator, std::span<const Paramete
       buckets_(communicator, value_counts(parameters), checked_buckets(options.buckets)),
       optimizer_(options.optimizer, value_counts(parameters), communicator.kernels()),
       gradient_ready_([this](std::size_t parameter) {
-        device_ ? device_->ready(parameter) : buckets_.ready(parameter);
+        if (device_) return device_->ready(parameter);
+        if (sends_) buckets_.ready(parameter);
       }) {
   const std::vector<Agreement> noted = noted_of(communicator);
   facts_.insert(facts_.end(), noted.begin(), noted.end());
@@ -191,6 +192,8 @@ void ReplicaCore<T>::share_parameters() {
   if (device_) device_->write_values();
 }
 
+// If no rank has samples, no rank sends gradients: the sums would have what the codec has lost so
+// far, and no parameter would be updated by them. A rank with samples knows that it is not alone.
 template <class T>
 void ReplicaCore<T>::begin_step(std::uint64_t samples, std::span<const double> sums,
                                 const StepPlace& place) {
@@ -200,6 +203,7 @@ void ReplicaCore<T>::begin_step(std::uint64_t samples, std::span<const double> s
   if (device_) return device_->begin_step(samples, sums_);
   buckets_.begin_step(samples, sums_);
   buckets_.send_sums();
+  sends_ = samples > 0 || buckets_.world_sample_count() > 0;
 }
 
 template <class T>
@@ -225,7 +229,11 @@ std::uint64_t ReplicaCore<T>::finish_step(const StepPlace& place) {
   const std::span<const double> sums = world_sums();
   if (sums.size() > place.more_sums.size()) check_finite("loss", sums.front(), place);
   if (samples > 0) update(samples, place);
-  device_ ? device_->finish_step() : buckets_.wait();
+  if (device_) {
+    device_->finish_step();
+  } else if (sends_) {
+    buckets_.wait();
+  }
   return samples;
 }
 

@@ -334,6 +334,34 @@ TEST(DeviceTraining, EndsWhenTheLossIsNotFinite) {
   EXPECT_EQ(error->code(), ErrorCode::kNotFinite);
 }
 
+// Rank 0 is on a device, rank 1 on the host. No parameter is updated by the sums of such a step, so
+// they must not have what the codec has lost.
+TEST(DeviceTraining, KeepsWhatACodecHasLostInAStepWithoutSamples) {
+  TestDevice device;
+  std::vector<Communicator> world = testing::tcp_world_of(2, {});
+  testing::on_every_rank(world, [&](Communicator& communicator) {
+    const MemoryKind place = communicator.rank() == 0 ? kThere : kHere;
+    Replica<float> replica(communicator,
+                           Model<float>(kTrained.shape, {dense(500), relu(), dense(4)}, place),
+                           {.buckets = {.first_bucket_bytes = 1 << 20, .codec = Codec::kInt8}});
+    BatchBuffer<float> buffer(kTrained, 5);
+    const auto lost = [&] {
+      State state = replica.state();
+      std::erase_if(state.items, [](const auto& item) { return !item.name.ends_with("/lost"); });
+      return state;
+    };
+    const std::vector<std::uint64_t> samples = {communicator.rank(), 2, 3};
+    replica.step(buffer.gather(samples), {.epoch = 1, .step = 1});
+    const State before = lost();
+    EXPECT_EQ(before.items.size(), 4U);
+    EXPECT_EQ(replica.step(buffer.gather({}), {.epoch = 1, .step = 2}).samples, 0U);
+    EXPECT_TRUE(lost() == before);
+    EXPECT_EQ(replica.step(buffer.gather(samples), {.epoch = 2, .step = 1}).samples, 6U);
+    EXPECT_FALSE(lost() == before);
+  });
+  EXPECT_EQ(device.crime(), "");
+}
+
 // Three replicas of a process, two of them on one device.
 TEST(DeviceTraining, MirrorsAModelOnDevices) {
   TestDevice device;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <rota/gradient_buckets.h>
+#include <rota/replica.h>
 #include <rota/session.h>
 
 #include "training/temporary_folder.h"
@@ -44,9 +45,10 @@ class LostByNameReader final : public StateVisitor {
   LostByName lost;
 };
 
-LostByName lost_by(GradientBuckets<float>& buckets) {
+template <class Object>
+LostByName lost_by(Object& object) {
   LostByNameReader reader;
-  buckets.visit_state(reader);
+  object.visit_state(reader);
   return reader.lost;
 }
 
@@ -165,6 +167,27 @@ TEST(Feedback, IsLeftOutByACodecWithoutItAndThatIsSaid) {
     EXPECT_TRUE(ran.at_begin.empty());
     EXPECT_THAT(ran.note, HasSubstr("this training run has no codec/gradient 0/lost, "
                                     "codec/gradient 1/lost, so this is left out"));
+  });
+}
+
+// An epoch of a loop of one's own ends with a step in which no rank has samples. No parameter is
+// updated by its sums, so they must not have what the codec has lost.
+TEST(Feedback, StaysInAStepWithoutSamples) {
+  const Dataset data = testing::small_dataset(10);
+  on_every_rank(2, [&](Communicator& communicator) {
+    Replica<float> replica(communicator, Model<float>(data.shape, {dense(500), relu(), dense(4)}),
+                           {.buckets = kTogether});
+    BatchBuffer<float> buffer(data, 5);
+    const std::vector<std::uint64_t> samples = {communicator.rank(), 2, 3};
+    replica.step(buffer.gather(samples), {.epoch = 1, .step = 1});
+    const LostByName lost = lost_by(replica);
+    ASSERT_EQ(lost.size(), 4U);
+    EXPECT_NE(lost.begin()->second, std::vector<float>(lost.begin()->second.size()));
+    EXPECT_EQ(replica.step(buffer.gather({}), {.epoch = 1, .step = 2}).samples, 0U);
+    EXPECT_TRUE(lost_by(replica) == lost);
+    const auto few = std::span(samples).first(communicator.rank() == 0 ? 3 : 0);
+    EXPECT_EQ(replica.step(buffer.gather(few), {.epoch = 2, .step = 1}).samples, 3U);
+    EXPECT_FALSE(lost_by(replica) == lost) << "a step with samples on one rank sends gradients";
   });
 }
 

@@ -149,6 +149,7 @@ class ROTA_EXPORT ReplicaCore {
   Communicator& communicator_;
   double max_gradient_norm_;
   StepGuard* guard_ = nullptr;
+  bool sends_ = true;             // Whether this step sends gradients.
   std::vector<Agreement> facts_;  // Facts that ranks compare.
   std::vector<ParameterInfo> parameters_;
   Block memory_;
