@@ -78,7 +78,19 @@ void require_device_of_each(std::size_t replica_count, const std::vector<std::ui
                   " devices for them: name the device of each replica");
 }
 
+// A MemoryKind has no code for the number after the last device. There, a replica would silently be
+// on the host.
+void require_numbers_of_devices(const std::vector<std::uint8_t>& devices) {
+  for (const std::uint8_t device : devices) {
+    if (device < MemoryKind::kMostDevices) continue;
+    throw Error(ErrorCode::kInvalidArgument, "there is no device " + std::to_string(device) +
+                                                 ": devices have numbers below " +
+                                                 std::to_string(MemoryKind::kMostDevices));
+  }
+}
+
 std::size_t replica_count_of(const MirroredOptions& options) {
+  require_numbers_of_devices(options.devices);
   if (options.devices.empty()) return options.replicas;
   if (options.replicas != 1) require_device_of_each(options.replicas, options.devices);
   return options.devices.size();
@@ -148,6 +160,7 @@ MirroredStrategy MirroredStrategy::over(std::vector<Communicator> communicators,
     throw Error(ErrorCode::kInvalidArgument,
                 "a strategy needs at least one communicator, and got none");
   }
+  require_numbers_of_devices(devices);
   require_device_of_each(communicators.size(), devices);
   return {std::move(communicators), std::move(devices)};
 }

@@ -404,5 +404,15 @@ TEST(DeviceStrategy, GivesEachReplicaItsDevice) {
                "2 replicas, but 3 devices for them: name the device of each replica");
 }
 
+// A memory of the host has the code that a device with this number would have.
+TEST(DeviceStrategy, RefusesANumberThatNoDeviceHas) {
+  const auto error = error_of([] {
+    MirroredStrategy({.communicator = CommunicatorOptions{}, .devices = {0, 255}});
+  });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(error->what(), "there is no device 255: devices have numbers below 255");
+}
+
 }  // namespace
 }  // namespace rota

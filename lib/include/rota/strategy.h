@@ -85,12 +85,13 @@ class ROTA_EXPORT MirroredStrategy : public Strategy {
  public:
   // Throws what Communicator::for_threads throws, such as Error kInvalidArgument for 0 replicas.
   // Also throws kInvalidArgument if there are `devices`, and `replicas` is another number than
-  // theirs or 1.
+  // theirs or 1, and for a device that cannot be: number MemoryKind::kMostDevices.
   explicit MirroredStrategy(const MirroredOptions& options);
 
   // Returns a strategy with one replica for each of these communicators, which belong to one world,
   // such as those of rota::mpi::for_threads(MPI_COMM_WORLD, 2). `devices` is as in MirroredOptions.
-  // Throws Error kInvalidArgument if there are no communicators, or another number of `devices`.
+  // Throws Error kInvalidArgument if there are no communicators, or another number of `devices`, or
+  // a device that cannot be.
   static MirroredStrategy over(std::vector<Communicator> communicators,
                                std::vector<std::uint8_t> devices = {});
 
