@@ -219,8 +219,9 @@ class GroupCreation {
     }
   }
 
+  // The launcher numbers ranks as in the job. It may blame a rank outside of the group.
   static void look_around(const Group& group) {
-    if (const auto cause = group.membership->hear()) throw Error(*cause);
+    if (const auto cause = group.membership->hear()) throw told_by_launcher(*cause, group.members);
     for (std::size_t rank = 0; rank < group.members.size(); ++rank) {
       if (const auto how = group.membership->departure(group.members[rank])) {
         throw Error(
