@@ -55,7 +55,8 @@ Error out_of_memory(std::size_t rank) {
 
 bool is_on_device(const Call& call) noexcept {
   const auto is_there = [](const auto& run) { return run && !run->memory().is_host(); };
-  return is_there(call.values) || is_there(call.input);
+  return is_there(call.values) || is_there(call.input) ||
+         (!call.group.empty() && !call.group.front().memory().is_host());
 }
 
 // The longest sleep of a waiting thread. Messages from the coordinator do not wake the thread, so

@@ -137,6 +137,20 @@ TEST_F(NcclStreams, WaitForAResult) {
   }
 }
 
+// No other call of this rank has needed a thread that drives.
+TEST_F(NcclStreams, WaitForAGroupOfARankThatIsAlone) {
+  auto alone = world(1);
+  OwnStream writes;
+  OwnStream stream;
+  writes.shut();
+  const std::vector<Values> group{there_.first(2000), there_.subspan(2000).on(writes.get())};
+  Request request = alone[0].all_reduce_async(group, ReduceOp::kSum);
+  request.wait_on(stream.get());
+  writes.open();
+  EXPECT_TRUE(stream.becomes_idle());
+  request.wait();
+}
+
 // Each step writes on a stream, and the host waits for nothing until the end.
 TEST_F(NcclStreams, CarryManySteps) {
   constexpr std::size_t kSteps = 100;
