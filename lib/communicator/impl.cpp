@@ -296,24 +296,24 @@ bool Communicator::Impl::wait_until(std::uint64_t number, base::TimePoint until)
   require_own_thread();
   const auto is_done = [&] { return queue_.is_done(number); };
   if (wait_for(is_done, until)) return true;
-  poll();  // The wait may have been too short for a look around.
+  poll(true);  // The wait may have been too short for a look, and kept other threads from looking.
   if (!is_done() && broken()) throw_cause();
   return is_done();
 }
 
-// A caller that polls may be the only thread that moves data for a while.
+// A caller that polls may be the only thread that moves data for a while. If only callers drive, no
+// other thread would see the deadline, or learn of an abort.
 bool Communicator::Impl::test(std::uint64_t number) {
   require_here();
   require_own_thread();
-  if (!queue_.is_done(number) && !broken()) poll();
+  if (!queue_.is_done(number) && !broken()) poll(only_callers_drive());
   return queue_.is_done(number) || broken();
 }
 
-// If only callers drive, no other thread would see the deadline, or learn of an abort.
-void Communicator::Impl::poll() noexcept {
+void Communicator::Impl::poll(bool looks_around) noexcept {
   if (!try_to_drive()) return;
-  drive([this] {
-    if (driver_.turn() || queue_.empty() || !only_callers_drive()) return false;
+  drive([&] {
+    if (driver_.turn() || queue_.empty() || !looks_around) return false;
     driver_.look_around(base::Clock::now());
     return false;
   });

@@ -165,13 +165,15 @@ std::optional<Error> end_of_polled(ThreadLevel level, Poll poll, Leave leave) {
   return end;
 }
 
-// No thread of rota looks at the time or listens to the coordinator there, so each poll does.
+// Below kMultiple, no thread of rota looks at the time or listens to the coordinator. At kMultiple,
+// one does, but a caller of wait_for() keeps it away most of the time.
 TEST_F(MpiThreadsTest, EndsARequestThatIsOnlyPolled) {
   const auto by_test = [](Request& request) { return request.test(); };
   const auto by_wait = [](Request& request) {
     return request.wait_for(std::chrono::nanoseconds(0));
   };
-  for (const ThreadLevel level : {ThreadLevel::kFunneled, ThreadLevel::kSerialized}) {
+  for (const ThreadLevel level :
+       {ThreadLevel::kFunneled, ThreadLevel::kSerialized, ThreadLevel::kMultiple}) {
     const auto stay_away = [](Communicator&) {};
     for (const auto& end :
          {end_of_polled(level, by_test, stay_away), end_of_polled(level, by_wait, stay_away)}) {
