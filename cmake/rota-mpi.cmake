@@ -1,7 +1,8 @@
 # The component mpi of find_package(rota): defines rota::mpi, for the MPI that FindMPI finds. If
 # there is no library for that MPI in its version, the library is built along, from its installed
-# source. The library for Debian's MPICH would load Debian's MPICH beside another one, since the two
-# have different names. The mpi.h of Intel MPI has the mark of an old MPICH.
+# source. The library for Debian's MPICH would load Debian's MPICH beside another one, even of the
+# same version, since the two have different names. The mpi.h of Intel MPI has the mark of an old
+# MPICH.
 set(MPI_CXX_SKIP_MPICXX TRUE)
 find_package(MPI QUIET COMPONENTS CXX)
 set(rota_mpi_FOUND FALSE)
@@ -31,10 +32,13 @@ endforeach()
 include(${CMAKE_CURRENT_LIST_DIR}/rota-mpi-targets.cmake OPTIONAL)
 set(rota_mpi_library rota::mpi_${rota_mpi_name})
 set(rota_mpi_built_for)
+set(rota_mpi_linked)
 if(TARGET ${rota_mpi_library})
   get_target_property(rota_mpi_built_for ${rota_mpi_library} ROTA_MPI_VERSION)
+  get_target_property(rota_mpi_linked ${rota_mpi_library} ROTA_MPI_LINKED)
 endif()
-if(NOT rota_mpi_built_for OR NOT "x${rota_mpi_built_for}" STREQUAL "x${rota_mpi_version}")
+if(NOT rota_mpi_built_for OR NOT "x${rota_mpi_built_for}" STREQUAL "x${rota_mpi_version}"
+    OR NOT rota_mpi_linked IN_LIST MPI_CXX_LIB_NAMES)
   set(rota_mpi_library rota_mpi_own)
 endif()
 if(rota_mpi_library STREQUAL rota_mpi_own AND NOT TARGET rota_mpi_own)
@@ -54,6 +58,7 @@ set(rota_mpi_FOUND TRUE)
 unset(rota_mpi_built_for)
 unset(rota_mpi_dir)
 unset(rota_mpi_library)
+unset(rota_mpi_linked)
 unset(rota_mpi_marks)
 unset(rota_mpi_name)
 unset(rota_mpi_version)

@@ -295,18 +295,30 @@ void Communicator::Impl::wait(std::uint64_t number) { wait_until(number, kNever)
 bool Communicator::Impl::wait_until(std::uint64_t number, base::TimePoint until) {
   require_here();
   require_own_thread();
-  return wait_for([&] { return queue_.is_done(number); }, until);
+  const auto is_done = [&] { return queue_.is_done(number); };
+  if (wait_for(is_done, until)) return true;
+  poll(true);  // The wait may have been too short for a look, and kept other threads from looking.
+  if (!is_done() && broken()) throw_cause();
+  return is_done();
 }
 
-// A caller that polls may be the only thread that moves data for a while.
+// A caller that polls may be the only thread that moves data for a while. If only callers drive, no
+// other thread would see the deadline, or learn of an abort.
 bool Communicator::Impl::test(std::uint64_t number) {
   require_here();
   require_own_thread();
-  if (!queue_.is_done(number) && !broken() && try_to_drive()) {
-    drive([this] { return driver_.turn(); });
-    stop_driving();
-  }
+  if (!queue_.is_done(number) && !broken()) poll(only_callers_drive());
   return queue_.is_done(number) || broken();
+}
+
+void Communicator::Impl::poll(bool looks_around) noexcept {
+  if (!try_to_drive()) return;
+  drive([&] {
+    if (driver_.turn() || queue_.empty() || !looks_around) return false;
+    driver_.look_around(base::Clock::now());
+    return false;
+  });
+  stop_driving();
 }
 
 bool Communicator::Impl::drive_or_sleep(Backoff& backoff) noexcept {

@@ -118,6 +118,9 @@ class Communicator::Impl final : public Request::Source,
   template <class Move>
   bool drive(Move move) noexcept;
 
+  // Makes one turn of a thread that does not wait.
+  void poll(bool looks_around) noexcept;
+
   // Makes one turn of a waiting thread. Returns true if the thread must stop driving before it
   // sleeps: over shared memory nothing wakes a sleeping thread, so another thread must be able to
   // drive.

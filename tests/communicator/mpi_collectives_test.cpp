@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,11 @@ const mpi::Calls& watched_calls() {
       last_input = input;
       last_values = values;
       return FakeMpi::calls().all_reduce(input, values, count, type, op, comm, request);
+    };
+    watched.reduce = [](const void* input, void* values, int count, DataType type, ReduceOp op,
+                        int root, mpi::Handle comm, mpi::Handle& request) noexcept {
+      last_input = input;
+      return FakeMpi::calls().reduce(input, values, count, type, op, root, comm, request);
     };
     return watched;
   }();
@@ -158,6 +164,34 @@ TEST(MpiCollectives, ScaleBeforeAndAfter) {
   });
 }
 
+// Method: the fake MPI never ends an all-reduce or an all-gather that only some ranks do in place.
+// Open MPI chooses its algorithm by that, and then hangs or adds up wrong values.
+TEST(MpiCollectives, AgreeWhereOnlySomeRanksHaveAnInputOfTheirOwn) {
+  run_mpi_plan(3, [](Communicator& comm) {
+    const bool has_input = comm.rank() == 1;
+    const std::vector<float> input(10, 2);
+    std::vector<float> values(10, has_input ? 7 : 2);
+    const auto sum = [&](const Reduction& reduction) {
+      has_input ? comm.all_reduce(input, values, reduction) : comm.all_reduce(values, reduction);
+    };
+    sum(ReduceOp::kSum);
+    EXPECT_EQ(values, std::vector<float>(10, 6));
+    sum(Reduction::pre_scaled_sum(static_cast<double>(comm.rank())));
+    EXPECT_EQ(values, std::vector<float>(10, 14));
+    for (const std::size_t root : {0, 1}) {
+      values.assign(10, 2);
+      has_input ? comm.reduce(input, values, root, ReduceOp::kSum)
+                : comm.reduce(values, root, ReduceOp::kSum);
+      EXPECT_TRUE(comm.rank() != root || values == std::vector<float>(10, 6));
+    }
+    std::vector<float> all(6, static_cast<float>(comm.rank()));
+    const std::span<float> place = std::span(all).subspan(2 * comm.rank(), 2);
+    const std::vector<float> part(2, 1);
+    comm.all_gather(has_input ? std::span<const float>(part) : place, all);
+    EXPECT_EQ(all, (std::vector<float>{0, 0, 1, 1, 2, 2}));
+  });
+}
+
 // Ranks may begin the calls in another order in time, but MPI sees one order.
 TEST(MpiCollectives, KeepTheirOrderBesidePlans) {
   run_mpi_plan(3, [](Communicator& comm) {
@@ -229,7 +263,7 @@ TEST(MpiCollectives, LeaveTheirOwnBuffersToMpi) {
         all.arrive_and_wait();
         fake.hold();
         const auto error = testing::error_of([&] {
-          if (!is_packed) return comm.all_reduce(values, Reduction::pre_scaled_sum(3));
+          if (!is_packed) return comm.reduce(values, 0, Reduction::pre_scaled_sum(3));
           comm.all_reduce({Values(values), Values(more)}, ReduceOp::kSum);
         });
         ASSERT_TRUE(error);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +16,7 @@
 
 #include <rota/checkpoint.h>
 #include <rota/communicator.h>
+#include <rota/error.h>
 #include <rota/mpi_calls.h>
 #include <rota/own_threads.h>
 
@@ -127,6 +129,63 @@ TEST_F(MpiThreadsTest, MovesNothingBetweenCallsOfASerializedMpi) {
     finish_on_another_thread(group, all);
   });
   EXPECT_EQ(calls_of_others, 0);
+}
+
+// Polls until the request has ended. Returns its Error.
+template <class Poll>
+std::optional<Error> end_of_polled(Request& request, Poll poll) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  return testing::error_of([&] {
+    while (!poll(request) && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    EXPECT_TRUE(request.test()) << "a request that is only polled does not end";
+    request.wait();
+  });
+}
+
+// Returns how rank 0's all-reduce ends if `leave` is all that rank 1 does. Rank 0 only polls.
+template <class Poll, class Leave>
+std::optional<Error> end_of_polled(ThreadLevel level, Poll poll, Leave leave) {
+  testing::set_fake_mpi({.level = level});
+  FakeMpi fake(2);
+  std::barrier<> all(2);
+  std::optional<Error> end;
+  testing::on_mpi_threads(2, [&](std::size_t rank) {
+    CommunicatorOptions options = options_of_threads();
+    options.deadline = std::chrono::milliseconds(300);
+    Communicator comm = mpi::communicator_over(FakeMpi::calls(), fake.comm(rank), options);
+    std::vector<float> values(100);  // MPI copies so few.
+    if (rank == 1) {
+      leave(comm);
+    } else {
+      Request request = comm.all_reduce_async(values, ReduceOp::kSum);
+      end = end_of_polled(request, poll);
+    }
+    all.arrive_and_wait();
+  });
+  return end;
+}
+
+// Below kMultiple, no thread of rota looks at the time or listens to the coordinator. At kMultiple,
+// one does, but a caller of wait_for() keeps it away most of the time.
+TEST_F(MpiThreadsTest, EndsARequestThatIsOnlyPolled) {
+  const auto by_test = [](Request& request) { return request.test(); };
+  const auto by_wait = [](Request& request) {
+    return request.wait_for(std::chrono::nanoseconds(0));
+  };
+  for (const ThreadLevel level :
+       {ThreadLevel::kFunneled, ThreadLevel::kSerialized, ThreadLevel::kMultiple}) {
+    const auto stay_away = [](Communicator&) {};
+    for (const auto& end :
+         {end_of_polled(level, by_test, stay_away), end_of_polled(level, by_wait, stay_away)}) {
+      ASSERT_TRUE(end);
+      EXPECT_EQ(end->code(), ErrorCode::kTimeout) << end->what();
+      EXPECT_EQ(end->blamed_rank(), std::size_t{1}) << end->what();
+    }
+    const auto end =
+        end_of_polled(level, by_test, [](Communicator& comm) { comm.abort("the disk is full"); });
+    ASSERT_TRUE(end);
+    EXPECT_STREQ(end->what(), "rank 1: the disk is full");
+  }
 }
 
 // Saves a checkpoint with two ranks. Returns what rank 0 has noted.

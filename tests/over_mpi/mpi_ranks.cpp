@@ -155,6 +155,18 @@ TEST(Mpi, RunsItsOwnCollectives) {
   testing::EveryCollectiveCheck<float>(half).run(33);
 }
 
+// For four ranks and this many bytes, Open MPI chooses its algorithm by who is in place.
+TEST(Mpi, AgreesWhereOnlySomeRanksHaveAnInputOfTheirOwn) {
+  Communicator own = mpi::communicator(MPI_COMM_WORLD, options_of_mpi("mpi"));
+  constexpr std::size_t kCount = 20'000;
+  const bool has_input = own.rank() == 1;
+  const std::vector<float> input(kCount, 1);
+  std::vector<float> values(kCount, has_input ? 7 : 1);
+  has_input ? own.all_reduce(input, values, ReduceOp::kSum)
+            : own.all_reduce(values, ReduceOp::kSum);
+  EXPECT_EQ(values, std::vector<float>(kCount, static_cast<float>(own.world_size())));
+}
+
 // Returns the path of rank 0's folder on every rank. Collective.
 std::string path_on_every_rank(const std::optional<testing::TemporaryFolder>& folder) {
   std::array<char, 1024> path{};  // With a zero at its end.

@@ -76,6 +76,10 @@ struct Request {
 
 enum What : int { kDuplicate, kBarrier, kBroadcast, kAllReduce, kReduce, kAllGather };
 
+// In place of a root. In a real MPI, all ranks must work in place, or none.
+constexpr int kOnAll = -1;
+constexpr int kOnAllInPlace = -2;
+
 }  // namespace
 
 struct FakeMpi::Job {
@@ -353,7 +357,7 @@ void add_collectives(Calls& calls) {
   };
   calls.all_reduce = [](const void* input, void* values, int count, DataType type, ReduceOp op,
                         Handle comm, Handle& request) noexcept {
-    return reduce(input, values, count, type, op, -1, comm, request);
+    return reduce(input, values, count, type, op, input ? kOnAll : kOnAllInPlace, comm, request);
   };
   calls.reduce = reduce;
   calls.all_gather = [](const void* input, void* values, int part_count, DataType type, Handle comm,
@@ -361,7 +365,7 @@ void add_collectives(Calls& calls) {
     const std::size_t bytes = bytes_for(part_count, type);
     auto* all = static_cast<std::byte*>(values);
     return meet(
-        comm, {kAllGather, part_count, static_cast<int>(type), 0, 0},
+        comm, {kAllGather, part_count, static_cast<int>(type), 0, input ? kOnAll : kOnAllInPlace},
         copy_of(input ? input : all + comm_of(comm).rank * bytes, bytes),
         [=](const Meeting& meeting) {
           for (std::size_t rank = 0; rank < meeting.given.size(); ++rank) {

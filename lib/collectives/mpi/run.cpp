@@ -1,5 +1,6 @@
 // Begins MPI's collectives and tests them. MPI knows neither means nor pre-scaled sums, so a rank
-// scales its values before and after.
+// scales its values before and after. Only some ranks may have an input of their own, but MPI wants
+// all ranks of an all-reduce or an all-gather to work in place, or none: so all do.
 #include "collectives/mpi/run.h"
 
 #include <climits>
@@ -37,7 +38,13 @@ void MpiRun::start(const Operation& operation) {
   check(begin());
 }
 
-// Returns this rank's contribution if it is not in the values. Returns null if it is.
+// Moves an input of this rank's own to its place in the values: the `bytes` bytes at `place`.
+void MpiRun::move_in_place(std::byte* place, std::size_t bytes) const noexcept {
+  if (!call().in_place) std::memcpy(place, address_of(*operation_, Buffer::kInput), bytes);
+}
+
+// Returns this rank's contribution to a reduction, which the root alone overwrites. Returns null if
+// the contribution is in the values.
 const std::byte* MpiRun::scaled_input() {
   const std::byte* input = call().in_place ? nullptr : address_of(*operation_, Buffer::kInput);
   const Reducer& reducer = operation_->planned->reducer;
@@ -57,18 +64,24 @@ int MpiRun::begin() {
   const DataType type = call().type;
   switch (call().collective) {
     case Collective::kAllReduce:
-      return calls.all_reduce(scaled_input(), values, count, type, op_for_mpi(call()),
-                              world_.comm(), request_);
+      move_in_place(values, bytes());
+      if (operation_->planned->reducer.needs_pre_scale()) {
+        operation_->planned->reducer.pre_scale(values, call().count);
+      }
+      return calls.all_reduce(nullptr, values, count, type, op_for_mpi(call()), world_.comm(),
+                              request_);
     case Collective::kReduce: {
       // MPI allows an input in place only at the root.
       const std::byte* input = scaled_input();
       return calls.reduce(input || is_root() ? input : values, values, count, type,
                           op_for_mpi(call()), root, world_.comm(), request_);
     }
-    case Collective::kAllGather:
-      return calls.all_gather(call().in_place ? nullptr : address_of(*operation_, Buffer::kInput),
-                              values, count / static_cast<int>(world_.world_size()), type,
+    case Collective::kAllGather: {
+      const std::size_t part_bytes = bytes() / world_.world_size();
+      move_in_place(values + world_.rank() * part_bytes, part_bytes);
+      return calls.all_gather(nullptr, values, count / static_cast<int>(world_.world_size()), type,
                               world_.comm(), request_);
+    }
     case Collective::kBroadcast:
       return calls.broadcast(values, count, type, root, world_.comm(), request_);
     default:

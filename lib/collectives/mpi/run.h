@@ -33,6 +33,7 @@ class MpiRun final : public Running {
   const Description& call() const noexcept { return operation_->planned->call; }
   bool is_root() const noexcept { return call().root == world_.rank(); }
   std::size_t bytes() const noexcept;
+  void move_in_place(std::byte* place, std::size_t bytes) const noexcept;
   const std::byte* scaled_input();
   int begin();
   void check(int error) const;
@@ -41,7 +42,7 @@ class MpiRun final : public Running {
   std::size_t stream_;
   const Operation* operation_ = nullptr;  // Null unless one is under way.
   transport::mpi::Handle request_ = 0;
-  std::vector<std::byte> scaled_;  // A rank's contribution to a pre-scaled sum.
+  std::vector<std::byte> scaled_;  // A rank's contribution to a pre-scaled reduction.
 };
 
 // The method for MPI's collectives on all ranks of an MPI communicator.
