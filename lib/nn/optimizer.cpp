@@ -46,15 +46,26 @@ void check(const Adam& adam) {
   check_decay(adam.weight_decay);
 }
 
+// Returns base^exponent by multiplications, in an order that the exponent alone decides. std::pow
+// may have other bits in another C library, and so a rank with that library would have other
+// weights.
+double power_of(double base, std::uint64_t exponent) noexcept {
+  double power = 1;
+  for (; exponent > 0; exponent /= 2) {
+    if (exponent % 2 == 1) power *= base;
+    base *= base;
+  }
+  return power;
+}
+
 template <class T>
 kernels::AdamFactors<T> factors_at(const Adam& adam, double learning_rate, std::uint64_t step,
                                    T gradient_scale) noexcept {
-  const auto power = static_cast<double>(step);
   return {static_cast<T>(adam.beta1),
           static_cast<T>(adam.beta2),
           static_cast<T>(adam.weight_decay),
-          static_cast<T>(learning_rate / (1 - std::pow(adam.beta1, power))),
-          static_cast<T>(1 / (1 - std::pow(adam.beta2, power))),
+          static_cast<T>(learning_rate / (1 - power_of(adam.beta1, step))),
+          static_cast<T>(1 / (1 - power_of(adam.beta2, step))),
           static_cast<T>(adam.epsilon),
           gradient_scale};
 }
