@@ -147,6 +147,14 @@ TEST(OptimizerOptions, OutsideTheirRangesAreRefused) {
             "learning_rate is -1; it must be finite and not negative");
   EXPECT_EQ(refusal_of_options(Sgd{.learning_rate = kNaN}),
             "learning_rate is nan; it must be finite and not negative");
+  EXPECT_EQ(refusal_of_options(Sgd{.momentum = 0.99999999}),
+            "momentum is 0.99999999; it must be below 1 after rounding to float32");
+  EXPECT_EQ(refusal_of_options(Adam{.beta2 = 0.99999999}),
+            "beta2 is 0.99999999; it must be below 1 after rounding to float32");
+  EXPECT_EQ(refusal_of_options(Adam{.epsilon = 1e-50}),
+            "epsilon is 1e-50; it must be above 0 after rounding to float32");
+  const std::vector<std::size_t> counts = {1};
+  Optimizer<double>(Adam{.beta2 = 0.99999999, .epsilon = 1e-50}, counts);  // Is not refused.
   EXPECT_EQ(refusal_of_options(Sgd{.momentum = 1}),
             "momentum is 1; it must be at least 0 and below 1");
   EXPECT_EQ(refusal_of_options(Sgd{.weight_decay = kInfinity}),
