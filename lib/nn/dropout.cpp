@@ -3,6 +3,7 @@
 #include "nn/dropout.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "nn/device_math.h"
 #include "nn/host_math.h"
@@ -16,7 +17,7 @@ std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(valu
 
 // Returns how many of the 65536 values of 16 bits drop a unit. Some units always stay.
 std::uint32_t threshold_of(double rate) {
-  return std::min(static_cast<std::uint32_t>(rate * 0x1p16 + 0.5), 0xffffU);
+  return std::min(static_cast<std::uint32_t>(std::lround(rate * 0x1p16)), 0xffffU);
 }
 
 }  // namespace
