@@ -154,7 +154,8 @@ TEST(OptimizerOptions, OutsideTheirRangesAreRefused) {
   EXPECT_EQ(refusal_of_options(Adam{.epsilon = 1e-50}),
             "epsilon is 1e-50; it must be above 0 after rounding to float32");
   const std::vector<std::size_t> counts = {1};
-  Optimizer<double>(Adam{.beta2 = 0.99999999, .epsilon = 1e-50}, counts);  // Is not refused.
+  const Adam fine_in_double = {.beta2 = 0.99999999, .epsilon = 1e-50};
+  EXPECT_EQ(Optimizer<double>(fine_in_double, counts).kept_count(), 2U);
   EXPECT_EQ(refusal_of_options(Sgd{.momentum = 1}),
             "momentum is 1; it must be at least 0 and below 1");
   EXPECT_EQ(refusal_of_options(Sgd{.weight_decay = kInfinity}),
