@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <utility>
 
 #include <rota/error.h>
@@ -102,27 +101,6 @@ std::vector<std::vector<Slice>> BucketOrder::find_gaps() const {
   return gaps;
 }
 
-// In a world of one, no codec loses anything, and no feedback is ever added.
-std::vector<std::size_t> BucketOrder::put_back_here() {
-  require_all_collected();
-  std::vector<std::size_t> buckets;
-  const bool was_put_back = std::exchange(is_put_back_, true);
-  if (was_put_back || communicator_.rank() > 0 || communicator_.world_size() == 1) return buckets;
-  for (std::size_t bucket = 0; bucket < sent_count_; ++bucket) {
-    if (feeds_back(bucket)) buckets.push_back(bucket);
-  }
-  return buckets;
-}
-
-void BucketOrder::put_back(std::span<float> feedback, std::span<const float> sums) const noexcept {
-  const float factor =
-      op_ == ReduceOp::kMean ? static_cast<float>(communicator_.world_size()) : 1.0F;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    const float whole = feedback[i] + sums[i] * factor;
-    if (std::isfinite(whole)) feedback[i] = whole;
-  }
-}
-
 Reduction BucketOrder::sum_of(std::size_t bucket) const noexcept {
   return Reduction(op_).by(codec_of(bucket)).drawn_by(step_ << kBucketBits | bucket);
 }
@@ -154,7 +132,6 @@ void BucketOrder::begin_step(std::uint64_t sample_count, std::span<const double>
   std::copy(sums.begin(), sums.end(), sums_.begin() + 1);
   sums_sent_ = false;
   sums_collected_ = false;
-  is_put_back_ = false;
   missing_ = layout_.population;  // Same size, so nothing is allocated.
   std::fill(marked_.begin(), marked_.end(), static_cast<unsigned char>(0));
   std::fill(collected_.begin(), collected_.end(), static_cast<unsigned char>(0));

@@ -41,11 +41,6 @@ class BucketOrder {
   // They must have zeros whenever the bucket is sent. If a value of the last step was infinite or
   // NaN, its codec has made all values of a block NaN, and those between gradients too.
   const std::vector<Slice>& gaps_of(std::size_t bucket) const noexcept { return gaps_[bucket]; }
-  // Returns the buckets whose sums are put back on this rank: those with feedback, on rank 0. Returns
-  // none if it was called before in this step. Throws as begin_step() does.
-  std::vector<std::size_t> put_back_here();
-  // Adds sums that nobody uses to the feedback of rank 0, except those that are not finite.
-  void put_back(std::span<float> feedback, std::span<const float> sums) const noexcept;
   // Returns how the bucket's values are added up in this step.
   Reduction sum_of(std::size_t bucket) const noexcept;
 
@@ -104,7 +99,6 @@ class BucketOrder {
   Request sums_request_;
   bool sums_sent_ = false;
   bool sums_collected_ = false;
-  bool is_put_back_ = false;  // What is in the sums of the feedback.
   double waited_seconds_ = 0;
 };
 

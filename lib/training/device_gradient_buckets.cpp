@@ -143,23 +143,6 @@ void DeviceGradientBuckets<T>::wait_on(std::size_t bucket, const void* stream) {
   is_held_[bucket] = 1;
 }
 
-// Copies to the host and back: an epoch has at most one such step.
-template <class T>
-void DeviceGradientBuckets<T>::put_back() {
-  wait_for_held();
-  std::vector<float> feedback;
-  std::vector<float> sums;
-  for (const std::size_t bucket : order_->put_back_here()) {
-    const Slice& slice = layout().buckets[bucket];
-    feedback.resize(slice.count);
-    sums.resize(slice.count);
-    copy_from_device(feedback, feedback_of(slice));
-    copy_from_device(sums, values_of(slice).template cast<float>());
-    order_->put_back(feedback, sums);
-    copy_to_device(feedback_of(slice), feedback);
-  }
-}
-
 template <class T>
 void DeviceGradientBuckets<T>::visit_state(StateVisitor& visitor) {
   wait_for_held();

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 
 #include <rota/error.h>
 
@@ -235,18 +234,6 @@ template <class T>
 void GradientBuckets<T>::wait() {
   world_sums();
   for (std::size_t bucket = 0; bucket < order_->bucket_count(); ++bucket) wait(bucket);
-}
-
-template <class T>
-void GradientBuckets<T>::put_back() {
-  for (const std::size_t bucket : order_->put_back_here()) {
-    if constexpr (std::is_same_v<T, float>) {  // Codecs are for float32.
-      if (guard_ != nullptr) guard_->before_send(bucket);
-      const Slice& slice = layout().buckets[bucket];
-      order_->put_back(std::span(feedback_).subspan(slice.offset, slice.count),
-                       bucket_values(bucket));
-    }
-  }
 }
 
 // Between gradients, a bucket has zeros, of which no codec loses anything.

@@ -226,7 +226,6 @@ std::uint64_t ReplicaCore<T>::finish_step(const StepPlace& place) {
   if (sums.size() > place.more_sums.size()) check_finite("loss", sums.front(), place);
   if (samples > 0) update(samples, place);
   device_ ? device_->finish_step() : buckets_.wait();
-  if (samples == 0) device_ ? device_->buckets().put_back() : buckets_.put_back();
   return samples;
 }
 

@@ -288,46 +288,6 @@ TEST_F(TwoBuckets, HaveZerosBetweenGradientsAfterAStepThatWasNotFinite) {
   EXPECT_EQ(fake_.crime(), "");
 }
 
-// Contributions are small integers, and top-k sends values as they are. So all sums are exact.
-TEST_F(TwoBuckets, SendFeedbackAgainAfterAStepThatNobodyUses) {
-  const BucketOptions options{.first_bucket_bytes = 1 << 20, .codec = Codec::kTopK};
-  DeviceGradientBuckets<float> there(world_[0], counts_, options);
-  GradientBuckets<float> here(world_[1], counts_, options);
-  std::vector<float> used(kCount);
-  std::vector<float> expected(kCount);
-  for (const std::uint64_t samples : {1, 0, 1}) {
-    there.begin_step(samples);
-    here.begin_step(samples);
-    std::vector<float> gradient(kCount);
-    for (std::size_t i = 0; i < kCount; ++i) {
-      gradient[i] = static_cast<float>(samples * (i * 7 % 101));
-      expected[i] += gradient[i] * 2;
-    }
-    fake_.write(there.gradient(0), gradient);
-    there.ready(0);
-    std::ranges::copy(gradient, here.gradient(0).begin());
-    here.ready(0);
-    here.wait();
-    there.wait();
-    if (samples == 0) {
-      there.put_back();
-      here.put_back();
-      continue;
-    }
-    for (std::size_t i = 0; i < kCount; ++i) used[i] += here.gradient(0)[i];
-  }
-  for (const State& state :
-       {copy_state([&](StateVisitor& visitor) { there.visit_state(visitor); }),
-        copy_state([&](StateVisitor& visitor) { here.visit_state(visitor); })}) {
-    std::vector<float> lost(kCount);
-    ASSERT_EQ(state.items.back().bytes.size(), kCount * sizeof(float));
-    std::memcpy(lost.data(), state.items.back().bytes.data(), kCount * sizeof(float));
-    for (std::size_t i = 0; i < kCount; ++i) used[i] += lost[i];
-  }
-  EXPECT_EQ(used, expected);
-  EXPECT_EQ(fake_.crime(), "");
-}
-
 TEST_F(TwoBuckets, GiveTheirStateAfterAStreamHasWaited) {
   OwnStream stream;
   DeviceGradientBuckets<float> there(world_[0], counts_);

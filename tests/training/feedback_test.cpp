@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <map>
 #include <span>
@@ -18,7 +17,6 @@
 #include <vector>
 
 #include <rota/gradient_buckets.h>
-#include <rota/replica.h>
 #include <rota/session.h>
 
 #include "training/temporary_folder.h"
@@ -29,7 +27,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::on_every_rank;
-using testing::small_dataset;
 
 // Each of them is large enough for a codec.
 constexpr std::array<std::size_t, 2> kCodedCounts = {20'000, 30'001};
@@ -201,74 +198,6 @@ TEST(Feedback, OfAStepThatWasNotFiniteLeavesNothingBetweenGradients) {
       EXPECT_TRUE(std::ranges::all_of(all, [](float value) { return std::isfinite(value); }));
     });
   }
-}
-
-// Adds up what all ranks have lost of the gradient with this index.
-std::vector<float> lost_in_all(Communicator& communicator, const LostByName& lost,
-                               std::size_t index) {
-  std::vector<float> sum = lost.at("codec/gradient " + std::to_string(index) + "/lost");
-  communicator.all_reduce(sum, ReduceOp::kSum);
-  return sum;
-}
-
-// Contributions are small integers, and top-k sends values as they are. So all sums are exact.
-TEST(Feedback, OfAStepThatNobodyUsesIsSentAgain) {
-  BucketOptions options = kTogether;
-  options.codec = Codec::kTopK;
-  on_every_rank(3, [&](Communicator& communicator) {
-    GradientBuckets<float> buckets(communicator, kCodedCounts, options);
-    std::vector<float> used(kCodedCounts[0]);
-    std::vector<float> contributed(kCodedCounts[0]);
-    for (const std::uint64_t samples : {1, 0, 0, 1}) {
-      buckets.begin_step(samples);
-      for (const std::size_t index : {std::size_t{1}, std::size_t{0}}) {
-        const std::span<float> gradient = buckets.gradient(index);
-        for (std::size_t i = 0; i < gradient.size(); ++i) {
-          gradient[i] = static_cast<float>(samples * ((i * 7 + communicator.rank()) % 101));
-        }
-        if (index == 0)
-          std::ranges::transform(contributed, gradient, contributed.begin(), std::plus());
-        buckets.ready(index);
-      }
-      buckets.wait();
-      if (buckets.world_sample_count() == 0) {
-        buckets.put_back();
-        buckets.put_back();  // Does nothing any more.
-      } else {
-        std::ranges::transform(used, buckets.gradient(0), used.begin(), std::plus());
-      }
-    }
-    const std::vector<float> left = lost_in_all(communicator, lost_by(buckets), 0);
-    std::ranges::transform(used, left, used.begin(), std::plus());
-    communicator.all_reduce(contributed, ReduceOp::kSum);
-    EXPECT_EQ(used, contributed);
-  });
-}
-
-TEST(Feedback, OfAReplicaIsSentAgainAfterAStepWithoutSamples) {
-  const Dataset data = small_dataset(40);
-  ReplicaOptions options;
-  options.buckets = kTogether;
-  options.buckets.codec = Codec::kTopK;
-  on_every_rank(2, [&](Communicator& communicator) {
-    Replica<float> replica(communicator, Model<float>({6, 6, 1}, {dense(500), relu(), dense(4)}),
-                           options);
-    BatchBuffer<float> buffer(data, 20);
-    const auto lost = [&] {
-      LostByNameReader reader;
-      replica.visit_state(reader);
-      return lost_in_all(communicator, reader.lost, 0);
-    };
-    const std::array<std::uint64_t, 3> samples = {communicator.rank(), 5, 9};
-    replica.step(buffer.gather(samples), {.epoch = 1, .step = 1});
-    const std::vector<float> before = lost();
-    EXPECT_EQ(replica.step(buffer.gather({}), {.epoch = 1, .step = 2}).samples, 0u);
-    const std::vector<float> after = lost();
-    EXPECT_GT(std::ranges::max(before), 0);
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      ASSERT_NEAR(after[i], before[i], 1e-6 + 1e-5 * std::abs(before[i])) << i;
-    }
-  });
 }
 
 }  // namespace

@@ -74,9 +74,6 @@ class ROTA_EXPORT DeviceGradientBuckets {
   // a stream that is none of the device; kSystem if CUDA fails.
   void wait_on(std::size_t bucket, const void* stream);
 
-  // Does what GradientBuckets::put_back does. Waits for the sums for which only streams have waited.
-  void put_back();
-
   // Visits the same pieces as GradientBuckets does, so a rank on a device can continue with the
   // state of a rank in host memory. What a codec has lost is copied from the device and back.
   // Throws Error kInvalidArgument as begin_step() does; kSystem if CUDA fails.

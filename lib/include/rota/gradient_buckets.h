@@ -160,10 +160,6 @@ class ROTA_EXPORT GradientBuckets {
   void wait(std::size_t bucket);
   void wait();  // Waits for every bucket.
 
-  // Call it on all ranks after wait() if you use no sum of this step, such as at 0 samples in the
-  // world: what the sums had of the error feedback is sent again. Throws as begin_step() does.
-  void put_back();
-
   // Visits the codec, the count of steps, and what this rank has lost of each gradient by coding.
   // Throws Error kInvalidArgument as begin_step() does.
   void visit_state(StateVisitor& visitor);
