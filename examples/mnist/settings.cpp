@@ -10,8 +10,10 @@
 #include <cstdlib>
 #include <cxxopts.hpp>
 #include <iostream>
+#include <limits>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "data_folder.h"
 
@@ -22,25 +24,24 @@ cxxopts::Options known_flags() {
   auto add = flags.allow_unrecognised_options().add_options();
   add("model", "seed, mlp or lenet", cxxopts::value<std::string>()->default_value("mlp"));
   add("data", "Folder of the four IDX files", cxxopts::value<std::string>(), "DIR");
-  add("replicas", "Threads per process; each is a rank", cxxopts::value<std::size_t>(), "N");
+  add("replicas", "Threads per process; each is a rank", cxxopts::value<std::string>(), "N");
   add("device", "cpu or cuda", cxxopts::value<std::string>()->default_value("cpu"));
-  add("epochs", "Passes over the training set", cxxopts::value<std::size_t>(), "N");
-  add("batch-size", "Samples per rank and step", cxxopts::value<std::size_t>(), "N");
+  add("epochs", "Passes over the training set", cxxopts::value<std::string>(), "N");
+  add("batch-size", "Samples per rank and step", cxxopts::value<std::string>(), "N");
   add("optimizer", "sgd or adam", cxxopts::value<std::string>()->default_value("sgd"));
-  add("learning-rate", "Learning rate at the start", cxxopts::value<double>(), "X");
-  add("momentum", "Momentum of sgd", cxxopts::value<double>(), "X");
-  add("decay-to", "Share of the learning rate that is left at the end", cxxopts::value<double>(),
-      "X");
-  add("seed", "Seed of all random numbers", cxxopts::value<std::uint64_t>()->default_value("1"),
-      "N");
+  add("learning-rate", "Learning rate at the start", cxxopts::value<std::string>(), "X");
+  add("momentum", "Momentum of sgd", cxxopts::value<std::string>(), "X");
+  add("decay-to", "Share of the learning rate that is left at the end",
+      cxxopts::value<std::string>(), "X");
+  add("seed", "Seed of all random numbers", cxxopts::value<std::string>()->default_value("1"), "N");
   add("plan", "Plan of every all-reduce: auto, ring, direct, star, ...",
       cxxopts::value<std::string>()->default_value("auto"), "NAME");
   add("codec", "Codec of gradients: identity, bf16, fp16, int8, int8-stochastic or top-k",
       cxxopts::value<std::string>()->default_value("identity"), "NAME");
-  add("accumulate", "Micro-batches of a rank in a step; less memory", cxxopts::value<std::size_t>(),
+  add("accumulate", "Micro-batches of a rank in a step; less memory", cxxopts::value<std::string>(),
       "N");
   add("validation", "Share of the training set that is not trained on, but evaluated: 0.1",
-      cxxopts::value<double>(), "X");
+      cxxopts::value<std::string>(), "X");
   add("evaluate", "Evaluate each new checkpoint of --checkpoint-dir, or --from, and do not train");
   add("predict", "Print the class of each image of this IDX file, by --from, and do not train",
       cxxopts::value<std::string>(), "FILE");
@@ -53,7 +54,7 @@ cxxopts::Options known_flags() {
       cxxopts::value<std::string>(), "N|Ns");
   add("checkpoint-wait", "How long to wait until another job has left the folder: 120s",
       cxxopts::value<std::string>(), "Ns");
-  add("keep", "Checkpoints to keep", cxxopts::value<std::size_t>(), "N");
+  add("keep", "Checkpoints to keep", cxxopts::value<std::string>(), "N");
   add("resume", "auto, required, never or parameters", cxxopts::value<std::string>(), "HOW");
   add("from",
       "The checkpoint to begin from if DIR has none yet; with --evaluate or --predict, a "
@@ -80,9 +81,30 @@ cxxopts::Options known_flags() {
                    (nearest.empty() ? ": try --help" : ": did you mean --" + nearest + "?"));
 }
 
+// Returns nothing if the text is no number of this type, or if something follows the number.
+template <class T>
+std::optional<T> number_in(std::string_view text) {
+  T value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  return is_number ? std::optional(value) : std::nullopt;
+}
+
+// Does not leave numbers to cxxopts, which takes "0,1" as 0, and numbers that are too large as
+// others.
 template <class T>
 void take(const cxxopts::ParseResult& flags, const char* name, T& value) {
-  if (flags.count(name) > 0) value = flags[name].as<T>();
+  if (flags.count(name) == 0) return;
+  const auto text = flags[name].as<std::string>();
+  const std::optional<T> number = number_in<T>(text);
+  if (!number) {
+    std::string expected = "a number, such as 0.05";
+    if constexpr (std::is_integral_v<T>) {
+      expected = "a whole number from 0 to " + std::to_string(std::numeric_limits<T>::max());
+    }
+    throw UsageError(std::string("--") + name + " " + text + ": expected " + expected);
+  }
+  value = *number;
 }
 
 rota::Codec codec_of(const std::string& name) {
@@ -124,18 +146,11 @@ rota::OptimizerOptions optimizer_of(const cxxopts::ParseResult& flags, rota::Sgd
   return adam;
 }
 
-// Returns nothing if the text is no number.
-std::optional<double> number_in(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_number = error == std::errc() && end == text.data() + text.size();
-  return is_number ? std::optional(value) : std::nullopt;
-}
-
 // Takes "200" as steps, and "30s" or "0.5s" as seconds.
 void take_interval(const std::string& text, rota::CheckpointOptions& checkpoints) {
   const bool is_time = text.ends_with('s');
-  const double value = number_in(text.substr(0, text.size() - (is_time ? 1 : 0))).value_or(0);
+  const double value =
+      number_in<double>(text.substr(0, text.size() - (is_time ? 1 : 0))).value_or(0);
   if (!(value > 0) || (!is_time && value != std::floor(value)) || value > 1e15) {
     throw UsageError("--checkpoint-every " + text +
                      ": expected a number of steps, such as 200, or of seconds, such as 30s");
@@ -148,7 +163,7 @@ void take_interval(const std::string& text, rota::CheckpointOptions& checkpoints
 void take_wait(const std::string& text, rota::CheckpointOptions& checkpoints) {
   constexpr double kMostSeconds = 500;
   const bool is_time = text.ends_with('s');
-  const double value = number_in(text.substr(0, text.size() - 1)).value_or(-1);
+  const double value = number_in<double>(text.substr(0, text.size() - 1)).value_or(-1);
   if (!is_time || !(value >= 0 && value <= kMostSeconds)) {
     throw UsageError("--checkpoint-wait " + text + ": expected 0s to 500s, such as 60s");
   }
@@ -242,7 +257,8 @@ Settings settings_of(const cxxopts::ParseResult& flags) {
   trainer.epochs = defaults.epochs;
   trainer.optimizer = optimizer_of(flags, defaults.sgd);
   trainer.final_learning_rate_factor = defaults.decay_to;
-  trainer.seed = flags["seed"].as<std::uint64_t>();
+  trainer.seed = 1;
+  take(flags, "seed", trainer.seed);
   take(flags, "validation", settings.validation);
   take(flags, "replicas", settings.replicas);
   take(flags, "epochs", trainer.epochs);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "kernels/codings.h"
 
@@ -32,12 +33,17 @@ ROTA_TARGET inline Integers larger(Integers most, Floats lanes) noexcept {
 struct Quantization {
   float step;
   float steps;  // 1 / step.
+
+  ROTA_TARGET bool is_number() const noexcept { return step == step; }
 };
 
-// One quantization step is the largest magnitude / 127. If a value is infinity or NaN, the whole
-// block becomes NaN, or zeros times an infinite step, which is NaN too.
+// One quantization step is the largest magnitude / 127. If a value is infinity or NaN, the step is
+// NaN, and so is the whole block. Its bytes are then zeros: processors do not agree on the last
+// bits of a NaN.
 ROTA_TARGET inline Quantization quantization_of(float largest) noexcept {
   constexpr float kTooSmall = 1e-36F;  // Below it, 127 / largest may overflow.
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  if (!(largest <= kLargest)) return {std::numeric_limits<float>::quiet_NaN(), 0};
   const bool vanishes = largest < kTooSmall;
   return {vanishes ? 0 : largest / 127, vanishes ? 0 : 127 / largest};
 }

@@ -6,6 +6,11 @@
 #include <cstddef>
 #include <cstring>
 
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "compile rota without -ffast-math: its kernels would have other bits than on other ranks"
+#endif
+
 // A loop over registers must be unrolled, and the functions that it calls must become part of it:
 // otherwise the compiler keeps the registers in memory.
 #if !defined(ROTA_UNROLL)  // Compilers for GPUs have a pragma of their own.

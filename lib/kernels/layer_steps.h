@@ -29,10 +29,10 @@ constexpr T sigmoid(T value) noexcept {
   return 1 / (1 + std::exp(-value));
 }
 
-// What max pooling keeps of two values. NaN is kept only if it is the first value.
+// What max pooling keeps of two values. NaN stays NaN. Compares without branches.
 template <class T>
 constexpr T greater_of(T value, T greatest) noexcept {
-  return value > greatest ? value : greatest;
+  return (value > greatest) | (value != value) ? value : greatest;
 }
 
 // A pixel as an input of a model: from 0 to 1.

@@ -2,6 +2,9 @@
 // pass.
 #include "nn/dropout.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "nn/device_math.h"
 #include "nn/host_math.h"
 #include "nn/random.h"
@@ -11,6 +14,11 @@ namespace {
 
 std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
+
+// Returns how many of the 65536 values of 16 bits drop a unit. Some units always stay.
+std::uint32_t threshold_of(double rate) {
+  return std::min(static_cast<std::uint32_t>(std::lround(rate * 0x1p16)), 0xffffU);
+}
 
 }  // namespace
 
@@ -24,9 +32,11 @@ void Dropout<Math>::prepare(const Pass& pass) {
   // Two stages, because step, layer, sample and unit do not fit into one counter.
   const RandomBlock layer =
       philox(pass.seed, {low(pass.step), high(pass.step), low(position_), kDropoutStream});
+  // The factor is that of the share that is really kept, so the expected value stays the same.
+  const std::uint32_t threshold = threshold_of(rate_);
   const kernels::DropoutDraw<T> draw = {.key = join(layer[0], layer[1]),
-                                        .threshold = static_cast<std::uint32_t>(rate_ * 0x1p16),
-                                        .kept = static_cast<T>(1 / (1 - rate_))};
+                                        .threshold = threshold,
+                                        .kept = static_cast<T>(0x1p16 / (0x1p16 - threshold))};
   this->math_.draw_factors(draw, pass.identities.first(pass.samples), this->shape().count(),
                            factors_.data());
 }

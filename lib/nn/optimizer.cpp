@@ -27,34 +27,53 @@ void check_rate(double value) {
 void check_decay(double value) {
   require(value >= 0 && std::isfinite(value), "weight_decay", value, "finite and not negative");
 }
+// With T = float, a share such as 0.99999999 becomes 1, and a tiny epsilon 0. Then means would not
+// change any more, and values would become NaN.
+template <class T>
 void check_share(const char* name, double value) {
   require(value >= 0 && value < 1, name, value, "at least 0 and below 1");
+  require(static_cast<T>(value) < 1, name, value, "below 1 after rounding to float32");
 }
 
+template <class T>
 void check(const Sgd& sgd) {
   check_rate(sgd.learning_rate);
-  check_share("momentum", sgd.momentum);
+  check_share<T>("momentum", sgd.momentum);
   check_decay(sgd.weight_decay);
 }
 
+template <class T>
 void check(const Adam& adam) {
   check_rate(adam.learning_rate);
-  check_share("beta1", adam.beta1);
-  check_share("beta2", adam.beta2);
+  check_share<T>("beta1", adam.beta1);
+  check_share<T>("beta2", adam.beta2);
   require(adam.epsilon > 0 && std::isfinite(adam.epsilon), "epsilon", adam.epsilon,
           "finite and above 0");
+  require(static_cast<T>(adam.epsilon) > 0, "epsilon", adam.epsilon,
+          "above 0 after rounding to float32");
   check_decay(adam.weight_decay);
+}
+
+// Returns base^exponent by multiplications, in an order that the exponent alone decides. std::pow
+// may have other bits in another C library, and so a rank with that library would have other
+// weights.
+double power_of(double base, std::uint64_t exponent) noexcept {
+  double power = 1;
+  for (; exponent > 0; exponent /= 2) {
+    if (exponent % 2 == 1) power *= base;
+    base *= base;
+  }
+  return power;
 }
 
 template <class T>
 kernels::AdamFactors<T> factors_at(const Adam& adam, double learning_rate, std::uint64_t step,
                                    T gradient_scale) noexcept {
-  const auto power = static_cast<double>(step);
   return {static_cast<T>(adam.beta1),
           static_cast<T>(adam.beta2),
           static_cast<T>(adam.weight_decay),
-          static_cast<T>(learning_rate / (1 - std::pow(adam.beta1, power))),
-          static_cast<T>(1 / (1 - std::pow(adam.beta2, power))),
+          static_cast<T>(learning_rate / (1 - power_of(adam.beta1, step))),
+          static_cast<T>(1 / (1 - power_of(adam.beta2, step))),
           static_cast<T>(adam.epsilon),
           gradient_scale};
 }
@@ -73,7 +92,7 @@ template <class T>
 Optimizer<T>::Optimizer(const OptimizerOptions& options, std::span<const std::size_t> counts,
                         std::string_view variant)
     : options_(options), kernels_(&kernels::select<kernels::Optimizers>(variant)) {
-  std::visit([](const auto& chosen) { check(chosen); }, options);
+  std::visit([](const auto& chosen) { check<T>(chosen); }, options);
   for (std::size_t count : counts) {
     first_.emplace_back(count);
     if (std::holds_alternative<Adam>(options)) second_.emplace_back(count);

@@ -47,6 +47,7 @@ BucketOrder::BucketOrder(Communicator& communicator, std::span<const std::size_t
       element_bytes_(element_bytes),
       codec_(options.codec.value_or(communicator.codec())),
       op_(options.op),
+      gaps_(find_gaps()),
       requests_(layout_.buckets.size()),
       missing_(layout_.population),
       marked_(counts.size()),
@@ -84,6 +85,20 @@ bool BucketOrder::feeds_back() const noexcept {
     if (feeds_back(bucket)) return true;
   }
   return false;
+}
+
+std::vector<std::vector<Slice>> BucketOrder::find_gaps() const {
+  std::vector<std::vector<Slice>> gaps(bucket_count());
+  std::vector<std::size_t> ends(bucket_count());  // Of the gradients so far.
+  for (std::size_t index = layout_.gradients.size(); index-- > 0;) {
+    const Slice& gradient = layout_.gradients[index];
+    const std::size_t bucket = layout_.bucket_of[index];
+    if (!feeds_back(bucket)) continue;
+    const std::size_t end = std::max(ends[bucket], layout_.buckets[bucket].offset);
+    if (end < gradient.offset) gaps[bucket].push_back({end, gradient.offset - end});
+    ends[bucket] = gradient.offset + gradient.count;
+  }
+  return gaps;
 }
 
 Reduction BucketOrder::sum_of(std::size_t bucket) const noexcept {

@@ -37,6 +37,10 @@ class BucketOrder {
   Codec codec_of(std::size_t bucket) const noexcept;
   bool feeds_back(std::size_t bucket) const noexcept { return wants_feedback(codec_of(bucket)); }
   bool feeds_back() const noexcept;
+  // Returns the ranges between the gradients of a bucket with feedback, and none for other buckets.
+  // They must have zeros whenever the bucket is sent. If a value of the last step was infinite or
+  // NaN, its codec has made all values of a block NaN, and those between gradients too.
+  const std::vector<Slice>& gaps_of(std::size_t bucket) const noexcept { return gaps_[bucket]; }
   // Returns how the bucket's values are added up in this step.
   Reduction sum_of(std::size_t bucket) const noexcept;
 
@@ -70,6 +74,7 @@ class BucketOrder {
   void collect(std::size_t bucket);
 
  private:
+  std::vector<std::vector<Slice>> find_gaps() const;
   std::string missing_of(std::size_t bucket) const;
   void collect_sums();
   void wait_for(Request& request);
@@ -82,6 +87,7 @@ class BucketOrder {
   std::size_t element_bytes_;
   Codec codec_;
   ReduceOp op_;
+  std::vector<std::vector<Slice>> gaps_;  // By bucket.
   std::vector<Request> requests_;         // By bucket.
   std::vector<std::size_t> missing_;      // By bucket: number of gradients not ready.
   std::vector<unsigned char> marked_;     // By gradient: whether it is ready.

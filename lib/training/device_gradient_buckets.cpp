@@ -2,8 +2,12 @@
 #include <rota/device_gradient_buckets.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
 #include <string>
 
+#include "device/calls.h"
 #include "training/bucket_order.h"
 
 namespace rota {
@@ -85,6 +89,18 @@ void DeviceGradientBuckets<T>::ready(std::size_t index) {
   while (const auto bucket = order_->next_full()) order_->on_sent(begin_sum(*bucket));
 }
 
+// Puts zeros between gradients, before the bucket is sent.
+template <class T>
+void DeviceGradientBuckets<T>::clear(DeviceSpan<T> gap) const {
+  if (!has_stream_) {
+    constexpr std::array<std::byte, 64> kZeros{};  // Gradients start at multiples of 64 bytes.
+    return copy_to_device(bytes_of(gap), std::span(kZeros).first(gap.size() * sizeof(T)));
+  }
+  const cuda::On on = {.device = device_, .stream = to_stream_number(stream_)};
+  device::check_stream(device::calls().clear(on, gap.address(), gap.size() * sizeof(T)), device_,
+                       "the stream of the gradients");
+}
+
 // The feedback needs no stream: only sums write to it.
 template <class T>
 Request DeviceGradientBuckets<T>::begin_sum(std::size_t bucket) {
@@ -92,6 +108,7 @@ Request DeviceGradientBuckets<T>::begin_sum(std::size_t bucket) {
   const DeviceSpan<T> values = has_stream_ ? plain.on(stream_) : plain;
   const Reduction sum = order_->sum_of(bucket);
   if (!order_->feeds_back(bucket)) return communicator_.all_reduce_async(values, sum);
+  for (const Slice& gap : order_->gaps_of(bucket)) clear(values_of(gap));
   const DeviceSpan<float> feedback = feedback_of(layout().buckets[bucket]);
   return communicator_.all_reduce_with_feedback_async(values, feedback, sum);
 }

@@ -193,6 +193,9 @@ Request GradientBuckets<T>::begin_sum(std::size_t bucket) {
   const Reduction sum = order_->sum_of(bucket);
   if (!order_->feeds_back(bucket)) return communicator_.all_reduce_async(values, sum);
   if (guard_ != nullptr) guard_->before_send(bucket);
+  for (const Slice& gap : order_->gaps_of(bucket)) {
+    std::ranges::fill(values_.subspan(gap.offset, gap.count), T{});
+  }
   const Slice& slice = layout().buckets[bucket];
   const auto feedback = std::span(feedback_).subspan(slice.offset, slice.count);
   return communicator_.all_reduce_with_feedback_async(values, feedback, sum);

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <random>
 #include <span>
@@ -253,6 +255,37 @@ TEST_F(TwoBuckets, ContinueWithTheStateOfBucketsInHostMemory) {
   EXPECT_NE(copy_state(visit), state);
   write_state(state, visit);
   EXPECT_EQ(copy_state(visit), state);
+}
+
+// With int8, a NaN makes its whole block NaN, and so the values between two gradients.
+TEST_F(TwoBuckets, HaveZerosBetweenGradientsAfterAStepThatWasNotFinite) {
+  const std::vector<std::size_t> counts = {20'003, 20'001};
+  const BucketOptions options{.first_bucket_bytes = 1 << 20, .codec = Codec::kInt8};
+  for (const bool has_stream : {false, true}) {
+    OwnStream stream;
+    DeviceGradientBuckets<float> there(world_[0], counts, options);
+    GradientBuckets<float> here(world_[1], counts, options);
+    if (has_stream) there.set_stream(stream.get());
+    for (const float last : {std::numeric_limits<float>::infinity(), 0.5F}) {
+      there.begin_step(1);
+      here.begin_step(1);
+      for (const std::size_t index : {std::size_t{1}, std::size_t{0}}) {
+        std::vector<float> gradient(counts[index], 0.5F);
+        gradient.back() = last;
+        fake_.write(there.gradient(index), gradient);
+        there.ready(index);
+        std::ranges::copy(gradient, here.gradient(index).begin());
+        here.ready(index);
+      }
+      here.wait();
+      there.wait();
+    }
+    ASSERT_TRUE(stream.becomes_idle());
+    const auto values = fake_.read(there.bucket_values(0));
+    EXPECT_TRUE(std::ranges::all_of(values, [](float value) { return std::isfinite(value); }));
+    expect_same_bits(values, {here.bucket_values(0).begin(), here.bucket_values(0).end()});
+  }
+  EXPECT_EQ(fake_.crime(), "");
 }
 
 TEST_F(TwoBuckets, GiveTheirStateAfterAStreamHasWaited) {

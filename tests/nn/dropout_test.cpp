@@ -1,8 +1,11 @@
 // Tests which units dropout drops, and by which factor the other units grow.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "nn/dropout.h"
@@ -47,6 +50,26 @@ TEST(Dropout, DropsItsShareAndScalesTheRest) {
     if (output == 0) ++dropped;
   }
   EXPECT_NEAR(static_cast<double>(dropped) / static_cast<double>(outputs.size()), 0.25, 0.02);
+}
+
+// 16 bits decide about a unit, so its share is a multiple of 1/65536. The factor is that of the
+// same share, or else the expected value would be 1.5 times too large at a rate of 0.99999.
+TEST(Dropout, KeepsTheExpectedValueAtEveryRate) {
+  const std::pair<double, float> factors[] = {{0.1, static_cast<float>(65536 / 58982.0)},
+                                              {0.5, 2},
+                                              {1e-6, 1},
+                                              {0.99999, 65536},
+                                              {0.9999999, 65536}};
+  std::vector<std::uint64_t> identities(1000);
+  std::iota(identities.begin(), identities.end(), std::uint64_t{0});
+  for (const auto& [rate, factor] : factors) {
+    float most = 0;
+    for (const float output : outputs_of({.identities = identities}, rate)) {
+      EXPECT_TRUE(output == 0 || output == factor) << output << " at a rate of " << rate;
+      most = std::max(most, output);
+    }
+    EXPECT_EQ(most, factor) << "some units stay";
+  }
 }
 
 TEST(Dropout, DependsOnTheSampleAndNotOnItsPlaceInTheBatch) {

@@ -5,6 +5,9 @@
 #include <rota/error.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -136,6 +139,19 @@ TEST(Model, EvaluatesAsManySamplesAsThereAre) {
 
 // The score of the logits is the score of evaluate(). There are more samples than are predicted
 // together, so the logits of a sample must not be written to the place of another one.
+// Nobody must take a loss for a number if one of the inputs is not.
+TEST(Model, DoesNotHideANanByMaxPooling) {
+  BoundModel<float> model({2, 2, 1}, {max_pool(2), dense(2)});
+  model->initialize(1);
+  const std::vector<std::uint8_t> labels = {1};
+  for (std::size_t place = 0; place < 4; ++place) {
+    std::vector<float> inputs = {1, 2, 3, 4};
+    inputs[place] = std::numeric_limits<float>::quiet_NaN();
+    const Score score = model->evaluate({.inputs = inputs, .labels = labels});
+    EXPECT_TRUE(std::isnan(score.loss)) << "at " << place;
+  }
+}
+
 TEST(Model, PredictsTheLogitsThatItEvaluates) {
   BoundModel<float> model(kImage, small_net());
   model->initialize(1);

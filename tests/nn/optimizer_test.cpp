@@ -4,7 +4,9 @@
 #include <rota/optimizer.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -78,6 +80,42 @@ TYPED_TEST(OptimizerTest, AdamFollowsItsAuthorsAlgorithm) {
   }
 }
 
+// Writes the count of steps, as a checkpoint does.
+class StepWriter final : public StateVisitor {
+ public:
+  explicit StepWriter(std::uint64_t step) : step_(step) {}
+  void visit_fact(const StatePiece&, const std::string&) override {}
+  void visit_counter(const StatePiece&, std::uint64_t& value) override { value = step_; }
+  void visit_tensor(const StatePiece&, std::span<const std::size_t>, Values) override {}
+
+ private:
+  std::uint64_t step_;
+};
+
+// Ranks with several C libraries must have the same weights, and no two libraries need agree on
+// the last bits of std::pow. Method: the first beta is 0, so a step shows the power of the second.
+TEST(Adam, MultipliesItsBetasInAnOrderOfItsOwn) {
+  const double beta = 0.999;
+  const std::vector<std::size_t> counts = {1};
+  const std::vector<ParameterInfo> parameters = {{.name = "a", .shape = {1}}};
+  for (const std::uint64_t step : {1, 2, 3, 10, 11, 999, 1'000'000}) {
+    Optimizer<double> optimizer(Adam{.learning_rate = 1, .beta1 = 0, .beta2 = beta}, counts);
+    StepWriter writer(step - 1);
+    optimizer.visit_state(writer, parameters);
+    std::vector<double> values = {0};
+    optimizer.begin_step();
+    optimizer.update(0, values, std::vector<double>{1}, 1);
+    double power = 1;
+    double square = beta;
+    for (int bit = 0; bit < 20; ++bit) {
+      if ((step >> bit & 1) != 0) power *= square;
+      square *= square;
+    }
+    EXPECT_NEAR(power, std::pow(beta, static_cast<double>(step)), 1e-13);
+    EXPECT_EQ(values[0], -1 / (std::sqrt((1 - beta) * (1 / (1 - power))) + 1e-8)) << step;
+  }
+}
+
 TYPED_TEST(OptimizerTest, TakesTheKernelsThatAreAskedFor) {
   using T = TypeParam;
   const std::vector<std::size_t> counts = {3};
@@ -109,6 +147,15 @@ TEST(OptimizerOptions, OutsideTheirRangesAreRefused) {
             "learning_rate is -1; it must be finite and not negative");
   EXPECT_EQ(refusal_of_options(Sgd{.learning_rate = kNaN}),
             "learning_rate is nan; it must be finite and not negative");
+  EXPECT_EQ(refusal_of_options(Sgd{.momentum = 0.99999999}),
+            "momentum is 0.99999999; it must be below 1 after rounding to float32");
+  EXPECT_EQ(refusal_of_options(Adam{.beta2 = 0.99999999}),
+            "beta2 is 0.99999999; it must be below 1 after rounding to float32");
+  EXPECT_EQ(refusal_of_options(Adam{.epsilon = 1e-50}),
+            "epsilon is 1e-50; it must be above 0 after rounding to float32");
+  const std::vector<std::size_t> counts = {1};
+  const Adam fine_in_double = {.beta2 = 0.99999999, .epsilon = 1e-50};
+  EXPECT_EQ(Optimizer<double>(fine_in_double, counts).kept_count(), 2U);
   EXPECT_EQ(refusal_of_options(Sgd{.momentum = 1}),
             "momentum is 1; it must be at least 0 and below 1");
   EXPECT_EQ(refusal_of_options(Sgd{.weight_decay = kInfinity}),

@@ -1,12 +1,16 @@
 // What a codec has lost stays with its gradients when a training run goes on from a checkpoint,
-// also with other buckets or with another codec. Method: the ranks are threads, and the files are
-// real. A session tracks gradient buckets, and a visitor reads what they have lost.
+// also with other buckets or with another codec. A step that was not finite leaves nothing behind.
+// Method: the ranks are threads, and the files are real. A session tracks gradient buckets, and a
+// visitor reads what they have lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -189,6 +193,34 @@ TEST(Feedback, StaysInAStepWithoutSamples) {
     EXPECT_EQ(replica.step(buffer.gather(few), {.epoch = 2, .step = 1}).samples, 3U);
     EXPECT_FALSE(lost_by(replica) == lost) << "a step with samples on one rank sends gradients";
   });
+}
+
+// With int8, a NaN makes its whole block NaN, and so the values between two gradients. There, no
+// program writes in the next step.
+TEST(Feedback, OfAStepThatWasNotFiniteLeavesNothingBetweenGradients) {
+  constexpr std::array<std::size_t, 2> kCounts = {20'003, 20'001};
+  for (const Codec codec : {Codec::kInt8, Codec::kInt8Stochastic, Codec::kTopK}) {
+    BucketOptions options = kTogether;
+    options.codec = codec;
+    on_every_rank(2, [&](Communicator& communicator) {
+      GradientBuckets<float> buckets(communicator, kCounts, options);
+      ASSERT_EQ(buckets.layout().buckets.size(), 1u);
+      const auto take_step = [&](float last) {
+        buckets.begin_step(1);
+        for (const std::size_t index : {std::size_t{1}, std::size_t{0}}) {
+          std::ranges::fill(buckets.gradient(index), 0.5F);
+          buckets.gradient(index).back() = last;
+          buckets.ready(index);
+        }
+        buckets.wait();
+      };
+      take_step(std::numeric_limits<float>::quiet_NaN());
+      EXPECT_TRUE(std::isnan(buckets.gradient(1).back()));
+      take_step(0.5F);
+      const std::span<const float> all = buckets.bucket_values(0);
+      EXPECT_TRUE(std::ranges::all_of(all, [](float value) { return std::isfinite(value); }));
+    });
+  }
 }
 
 }  // namespace

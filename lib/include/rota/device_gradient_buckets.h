@@ -81,6 +81,7 @@ class ROTA_EXPORT DeviceGradientBuckets {
 
  private:
   Request begin_sum(std::size_t bucket);
+  void clear(DeviceSpan<T> gap) const;
   void wait_for_held();
   DeviceSpan<T> values_of(const Slice& slice) const noexcept;
   DeviceSpan<float> feedback_of(const Slice& slice) const noexcept;

@@ -45,7 +45,7 @@ ROTA_EXPORT Layer relu();
 ROTA_EXPORT Layer sigmoid();
 // Makes a layer that drops units in training. Whether a unit is dropped depends on (seed, step,
 // layer, sample, unit) alone. So the same samples lose the same units, whichever ranks train on
-// them. Kept units are scaled by 1 / (1 - rate).
+// them. The rate is rounded to a multiple of 1/65536. Kept units are scaled by 1 / (1 - rate).
 ROTA_EXPORT Layer dropout(double rate);
 
 struct ImageShape {

@@ -127,9 +127,14 @@ struct OfInt8 {
 
   ROTA_TARGET static void encode(std::byte* coded, const std::byte* values, std::size_t count,
                                  Dither dither) noexcept {
-    const auto [step, steps] = quantization_of(largest_magnitude(values, count));
+    const Quantization quantization = quantization_of(largest_magnitude(values, count));
+    const auto [step, steps] = quantization;
     std::memcpy(coded, &step, sizeof(step));
     std::byte* bytes = coded + sizeof(step);
+    if (!quantization.is_number()) {
+      std::memset(bytes, 0, count);
+      return;
+    }
     std::size_t i = 0;
     for (; i + TurnOfFloats::kCount <= count; i += TurnOfFloats::kCount) {
       const StoredBytes stored =

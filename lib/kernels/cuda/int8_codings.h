@@ -85,7 +85,8 @@ struct Int8Encode {
       const auto position = dither.first + static_cast<std::uint32_t>(first + i);
       const auto stored = cpu::last_bytes(cpu::with_last_bits<kStochastic>(
           value_of(local, i) * quantization.steps, Dither{dither.key, position}, 0));
-      std::memcpy(bytes.bytes + i, &stored, 1);
+      const auto byte = quantization.is_number() ? stored : cpu::StoredBytes{0};
+      std::memcpy(bytes.bytes + i, &byte, 1);
     }
     std::byte* to = block + kStepBytes + place.thread % kGroup * kOwn;
     if (first + kOwn <= count) {

@@ -120,6 +120,20 @@ TEST(GpuCodings, DecodeWithTheBitsOfScalar) {
   }
 }
 
+// The last bits of a NaN are others on a GPU, where an infinity would so become -1 steps.
+TEST(GpuCodings, EncodeBlocksThatAreNoNumbersWithTheBytesOfScalar) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const float odd : {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
+    for (const Codec codec : {Codec::kInt8, Codec::kInt8Stochastic}) {
+      std::vector<float> values = numbers(600);
+      values[40] = odd;
+      values[41] = kInfinity;
+      values[599] = odd;
+      expect_scalar_code(codec, values, 4);
+    }
+  }
+}
+
 // A codec must not hide that training has diverged: NaN and infinity do not become numbers.
 TEST(GpuCodings, NeverMakeANumberOfWhatIsNone) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
