@@ -149,6 +149,7 @@ class Checkpointer::Impl {
     if (!restored.is_fresh && has_own) last_step_ = last_saved_ = restored.step;
     restored.run = checkpoint::to_text(claim_.run());
     last_begin_ = Clock::now();
+    has_restored_ = true;
     return restored;
   }
 
@@ -164,6 +165,7 @@ class Checkpointer::Impl {
   }
 
   void save(std::uint64_t step) {
+    require_restored();
     const base::TimePoint call = Clock::now();
     const bool hangs = !collect(true);
     const base::TimePoint begin = Clock::now();
@@ -227,6 +229,7 @@ class Checkpointer::Impl {
   }
 
   void complete(std::uint64_t step) {
+    require_restored();
     std::string failure;
     if (communicator_.rank() == 0) {
       failure = checkpoint::failure_of([&] {
@@ -241,6 +244,7 @@ class Checkpointer::Impl {
   }
 
   void go_on() {
+    require_restored();
     if (!may_have_ended_) return;
     may_have_ended_ = false;
     if (communicator_.rank() == 0) checkpoint::remove_ended(folder_.path());
@@ -279,6 +283,15 @@ class Checkpointer::Impl {
                                                  " has checkpoints, but the run must not resume: "
                                                  "choose an empty folder, or set resume "
                                                  "to 'auto'");
+  }
+
+  // A run that begins anew here would set the newer checkpoints aside, and remove the older ones.
+  void require_restored() const {
+    if (has_restored_ || !claim_.had_checkpoints()) return;
+    throw Error(ErrorCode::kInvalidArgument,
+                "the folder " + folder_.path() +
+                    " has checkpoints that were not restored: call restore() before the first "
+                    "step, or choose an empty folder");
   }
 
   static void add_note(Restored& restored, const std::string& note) {
@@ -449,6 +462,7 @@ class Checkpointer::Impl {
   base::TimePoint last_begin_ = Clock::now();
   std::uint64_t left_out_ = 0;
   std::size_t failures_ = 0;
+  bool has_restored_ = false;
   bool may_have_ended_ = true;                      // The file ended.json may be there.
   std::optional<checkpoint::WriterThread> thread_;  // Last: it uses the other members.
 };

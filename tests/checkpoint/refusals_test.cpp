@@ -133,5 +133,26 @@ TEST_F(CheckpointerRefuses, AnotherSeedAndSaysWhatToDo) {
       << "its parameters do not fit either";
 }
 
+// Otherwise the checkpoints of the earlier job would be set aside, and then removed.
+TEST_F(CheckpointerRefuses, ToSaveWhereAJobHasNotRestored) {
+  save_two();
+  const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
+    ToyRun run;
+    CheckpointOptions one = options();
+    one.keep = 1;
+    Checkpointer checkpointer(communicator, one, run.visitor());
+    EXPECT_THROW(checkpointer.go_on(), Error);
+    EXPECT_THROW(checkpointer.complete(1), Error);
+    EXPECT_THROW(checkpointer.save(1), Error);
+    checkpointer.finish(3);
+  });
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(error_of(outcome).code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error_of(outcome).what(), HasSubstr("call restore() before the first step"));
+  }
+  for (const std::uint64_t step : {1, 2}) EXPECT_TRUE(std::filesystem::exists(path_of(step)));
+  EXPECT_FALSE(std::filesystem::exists(path_of(3)));
+}
+
 }  // namespace
 }  // namespace rota

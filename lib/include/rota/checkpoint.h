@@ -142,6 +142,10 @@ class ROTA_EXPORT Checkpointer {
   // another is under way. Returns false on other ranks.
   bool is_due(std::uint64_t step);
 
+  // Saves come after restore(), which an empty folder alone does not need: save(), finish(),
+  // complete() and go_on() throw Error kInvalidArgument if the folder had checkpoints that were not
+  // restored. Otherwise these would be set aside or removed.
+
   // First waits for an earlier save that has not ended. Then begins a checkpoint of `step`.
   // Collective. Without `asynchronous`, returns when the checkpoint is written. Throws Error
   // kCannotWrite on every rank if too many saves in a row have failed; and what visits throw.
