@@ -17,6 +17,7 @@
 #include <rota/own_threads.h>
 
 #include "base/time.h"
+#include "checkpoint/agreed_pieces.h"
 #include "checkpoint/choose.h"
 #include "checkpoint/claim.h"
 #include "checkpoint/contents.h"
@@ -120,6 +121,7 @@ class Checkpointer::Impl {
 
   Restored restore() {
     refuse_checkpoints_if_asked();
+    checkpoint::require_equal_pieces(communicator_, writers_, visit_);
     // The folder's own checkpoints come first: a pod that is started again has the same options.
     const bool has_own = claim_.had_checkpoints();
     checkpoint::Choice choice =

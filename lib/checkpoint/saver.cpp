@@ -9,6 +9,7 @@
 #include <rota/error.h>
 
 #include "base/byte_stream.h"
+#include "checkpoint/agreed_pieces.h"
 #include "checkpoint/exchange.h"
 #include "checkpoint/file_names.h"
 #include "checkpoint/file_writer.h"
@@ -22,6 +23,7 @@ namespace {
 struct Written {
   std::string failure;
   std::vector<ManifestFile> files;
+  std::uint64_t pieces = 0;           // The hash of the pieces that all ranks share.
   std::optional<std::uint64_t> best;  // As in the job of this rank.
 };
 
@@ -37,6 +39,7 @@ std::string encode(const Written& written) {
     writer.write(static_cast<std::uint64_t>(file.sums.size()));
     for (const std::uint32_t sum : file.sums) writer.write(sum);
   }
+  writer.write(written.pieces);
   writer.write(static_cast<std::uint8_t>(written.best ? 1 : 0));
   writer.write(written.best.value_or(0));
   return text_of(writer);
@@ -57,6 +60,7 @@ Written written_from(const std::string& text) {
     }
     written.files.push_back(std::move(file));
   }
+  written.pieces = reader.read<std::uint64_t>();
   const bool has_best = reader.read<std::uint8_t>() != 0;
   const auto best = reader.read<std::uint64_t>();
   if (has_best) written.best = best;
@@ -65,7 +69,8 @@ Written written_from(const std::string& text) {
 
 Written write_files(const SaveJob& job, const std::string& hidden, const Snapshot& snapshot,
                     bool syncs_folder) {
-  Written written{.failure = {}, .files = {}, .best = job.best};
+  Written written{
+      .failure = {}, .files = {}, .pieces = hash_of_pieces(job.manifest), .best = job.best};
   written.failure = failure_of([&] {
     std::vector<os::NewFile> unsynced;
     for (const PlannedFile& planned : job.plan.files) {
@@ -116,6 +121,8 @@ void add_files(const std::vector<Written>& all, const Writers& writers, Manifest
 std::string first_failure_of(const std::vector<Written>& all, const Writers& writers) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (!all[rank].failure.empty()) return writers.name_of(rank) + ": " + all[rank].failure;
+    if (all[rank].pieces == all.front().pieces) continue;
+    return writers.name_of(rank) + " has other pieces of the state than rank 0: " + kSamePieces;
   }
   return {};
 }
