@@ -13,6 +13,7 @@
 #include "exports/event_file.h"
 #include "exports/summary_queue.h"
 #include "formats/events.h"
+#include "formats/utf8.h"
 #include "os/origin.h"
 #include "os/quiet_thread.h"
 
@@ -32,6 +33,9 @@ bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < ' ' ||
 
 void check_tag(std::string_view tag) {
   if (tag.empty()) refuse_summary("without a tag: name the curve, such as loss/train");
+  if (!formats::is_utf8(tag)) {
+    refuse_summary(formats::to_utf8(tag) + ": a tag is UTF-8, and this one is not");
+  }
   if (std::ranges::none_of(tag, is_control)) return;
   std::string shown(tag);
   std::ranges::replace_if(shown, is_control, '?');
@@ -84,6 +88,10 @@ class SummaryWriter::Impl {
   void add_hyperparameters(const Hyperparameters& values, const std::vector<std::string>& metrics,
                            std::int64_t step) {
     for (const std::string& metric : metrics) check_tag(metric);
+    for (const auto& [name, value] : values) {
+      if (formats::is_utf8(name)) continue;
+      refuse_summary("of the hyperparameter " + formats::to_utf8(name) + ": its name is not UTF-8");
+    }
     const double now = wall_time();
     add("_hparams_/experiment",
         formats::HyperparameterSummary{formats::encode_experiment(values, metrics, now)}, step);
@@ -261,7 +269,7 @@ void SummaryWriter::image(std::string_view tag, ImageShape shape,
 }
 
 void SummaryWriter::text(std::string_view tag, std::string_view text, std::int64_t step) {
-  impl_->here().add(tag, formats::TextSummary{std::string(text)}, step);
+  impl_->here().add(tag, formats::TextSummary{formats::to_utf8(text)}, step);
 }
 
 void SummaryWriter::hyperparameters(const Hyperparameters& values,

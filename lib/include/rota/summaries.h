@@ -47,7 +47,8 @@ using Hyperparameters = std::vector<std::pair<std::string, Hyperparameter>>;
 //
 // Each call takes its time from the system's clock. A tag names a curve: "loss/train". TensorBoard
 // groups tags by the part before the first slash. Calls throw Error kInvalidArgument for a tag
-// that is empty or has control characters, such as a newline, and kClosed after close().
+// that is empty, is not UTF-8 or has control characters, such as a newline, and kClosed after
+// close().
 class ROTA_EXPORT SummaryWriter {
  public:
   // Makes the folder if it is missing, and a file "events.out.tfevents.TIME.HOST.PID.N" in it. This
@@ -74,11 +75,12 @@ class ROTA_EXPORT SummaryWriter {
   void image(std::string_view tag, ImageShape shape, std::span<const std::uint8_t> pixels,
              std::int64_t step);
 
-  // TensorBoard reads `text` as Markdown.
+  // TensorBoard reads `text` as Markdown. Bytes that are not UTF-8 become U+FFFD.
   void text(std::string_view tag, std::string_view text, std::int64_t step);
 
   // TensorBoard's page of hyperparameters compares runs in neighbouring folders by these values and
   // by the latest values of the scalars `metrics`. close() writes the end of the session.
+  // Texts are as those of text(). Throws Error kInvalidArgument for a name that is not UTF-8.
   void hyperparameters(const Hyperparameters& values, const std::vector<std::string>& metrics,
                        std::int64_t step);
 
