@@ -37,7 +37,7 @@ class PieceLister final : public StateVisitor {
 };
 
 // Returns a line for each piece, such as "counter session/step" or "model/weights [100] of float".
-std::string lines_of(const Manifest& manifest) {
+std::string lines_of_pieces(const Manifest& manifest) {
   std::string lines;
   for (const Fact& fact : manifest.facts) lines += "fact " + fact.name + "\n";
   for (const Counter& counter : manifest.counters) lines += "counter " + counter.name + "\n";
@@ -83,7 +83,7 @@ std::string difference_from(const std::string& rank_0s, const std::string& ours)
 }  // namespace
 
 std::uint64_t hash_of_pieces(const Manifest& manifest) {
-  const std::string lines = lines_of(manifest);
+  const std::string lines = lines_of_pieces(manifest);
   return base::fnv1a(std::as_bytes(std::span(lines)));
 }
 
@@ -107,7 +107,7 @@ void require_equal_pieces(Communicator& communicator, const Writers& writers,
     if (failures[rank].empty()) continue;
     throw Error(ErrorCode::kInvalidArgument, writers.name_of(rank) + ": " + failures[rank], rank);
   }
-  const std::string mine = lines_of(lister.pieces);
+  const std::string mine = lines_of_pieces(lister.pieces);
   const std::string theirs = text_of_rank_0(communicator, mine);
   const std::vector<std::string> differences =
       all_texts(communicator, mine == theirs ? "" : difference_from(theirs, mine));
