@@ -23,6 +23,7 @@
 #include "checkpoint/reader.h"
 #include "checkpoint/restore.h"
 #include "os/durable_file.h"
+#include "os/host.h"
 #include "os/system_error.h"
 #include "training/evaluation_order.h"
 #include "training/evaluator_curves.h"
@@ -40,8 +41,28 @@ constexpr std::chrono::seconds kOtherEvaluatorWait{10};
 constexpr int kMostTries = 5;                          // Of what the system could not read.
 constexpr std::chrono::milliseconds kMostPause{1000};  // Between two tries.
 
-// When this process began, by the clock of files: before its program has read any data.
-const auto kProcessStart = std::filesystem::file_time_type::clock::now();
+// When this process began: before its program has read any data.
+const base::TimePoint kProcessStart = base::Clock::now();
+
+// Returns the time when this process began, by the clock that stamps the files of `folder`. The
+// clock of this host may be set meanwhile, and that of a file server may differ from it.
+std::filesystem::file_time_type process_start_in(const std::string& folder) {
+  const std::string probe =
+      folder + "/.clock." + os::host_name() + "." + std::to_string(os::own_process());
+  auto now = std::filesystem::file_time_type::clock::now();
+  try {
+    os::remove_all(probe);
+    os::NewFile(probe).close();
+    std::error_code error;
+    const auto stamped = std::filesystem::last_write_time(probe, error);
+    if (!error) now = stamped;
+    os::remove_all(probe);
+  } catch (const Error&) {
+    // Ignored here: a disk that takes no file leaves the clock of this host.
+  }
+  return now - std::chrono::duration_cast<std::filesystem::file_time_type::duration>(
+                   base::Clock::now() - kProcessStart);
+}
 
 const EvaluatorOptions& checked_evaluator(const EvaluatorOptions& options, std::size_t samples) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorCode::kInvalidArgument, why); };
@@ -203,7 +224,7 @@ class EvaluatorLoop::Impl {
   // counts.
   std::optional<std::filesystem::file_time_type> time_of_old_end() const {
     const auto end = is_beside_ranks() ? time_of_end() : std::nullopt;
-    return end && *end < kProcessStart ? end : std::nullopt;
+    return end && *end < process_start_in(folder_.path()) ? end : std::nullopt;
   }
 
   std::optional<checkpoint::Ended> read_end() const {
