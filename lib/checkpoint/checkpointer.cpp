@@ -24,6 +24,7 @@
 #include "checkpoint/ended.h"
 #include "checkpoint/exchange.h"
 #include "checkpoint/folder.h"
+#include "checkpoint/marks.h"
 #include "checkpoint/restore.h"
 #include "checkpoint/save_plan.h"
 #include "checkpoint/saver.h"
@@ -182,8 +183,7 @@ class Checkpointer::Impl {
     job_.manifest.start = claim_.start();
     job_.manifest.world_size = communicator_.world_size();
     job_.manifest.step = step;
-    settle_mark(step);
-    job_.best = best_;
+    job_.spared = marks_.spared_by(step);
     begin_ = begin;
     stall_ = {};
     // If one of these throws, no save is under way: outcome_ is still that of the save before.
@@ -253,25 +253,9 @@ class Checkpointer::Impl {
   }
 
   std::optional<std::uint64_t> last_step() const noexcept { return last_step_; }
-  void mark_best(std::uint64_t step) {
-    settle_mark(step);
-    best_ = step;
-  }
+  void mark_best(std::uint64_t step, std::size_t marker) { marks_.move(marker, step); }
 
  private:
-  // Goes back to the mark before if the checkpoint of the last mark is not there: its save has
-  // failed, or it was removed before it was marked. The checkpoint of `step` is still to be made.
-  void settle_mark(std::uint64_t step) {
-    if (best_ == step || best_ == kept_best_) return;
-    std::error_code ignored;  // What cannot be examined may be there.
-    const auto status = std::filesystem::symlink_status(folder_.path_of(best_.value()), ignored);
-    if (status.type() == std::filesystem::file_type::not_found) {
-      best_ = kept_best_;
-    } else {
-      kept_best_ = best_;
-    }
-  }
-
   // Returns why training waits for saves although it need not, or an empty text.
   std::string why_no_thread() const {
     if (!options_.asynchronous || thread_) return {};
@@ -384,7 +368,7 @@ class Checkpointer::Impl {
     failures_ = report.failure.empty() ? 0 : failures_ + 1;
     if (failures_ == 0) {
       last_saved_ = report.step;
-      if (job_.best == report.step) kept_best_ = report.step;
+      marks_.note_saved(report.step);
     }
     reports_.push_back(report);
     if (failures_ > 0) complain(report);
@@ -446,6 +430,7 @@ class Checkpointer::Impl {
   checkpoint::Claim claim_;
   checkpoint::Saver saver_;
   checkpoint::Snapshot snapshot_;
+  checkpoint::Marks marks_{folder_};
 
   SaveJob job_;  // Of the save under way, like the members below.
   bool is_under_way_ = false;
@@ -459,8 +444,6 @@ class Checkpointer::Impl {
   std::vector<CheckpointReport> reports_;    // For finished().
   std::optional<std::uint64_t> last_step_;   // Of the newest save that has begun.
   std::optional<std::uint64_t> last_saved_;  // Of the newest complete checkpoint of this run.
-  std::optional<std::uint64_t> best_;        // The last mark: what `keep` spares.
-  std::optional<std::uint64_t> kept_best_;   // The last mark whose checkpoint was there.
   base::TimePoint last_begin_ = Clock::now();
   std::uint64_t left_out_ = 0;
   std::size_t failures_ = 0;
@@ -493,6 +476,8 @@ void Checkpointer::complete(std::uint64_t step) { impl_->here().complete(step); 
 void Checkpointer::go_on() { impl_->here().go_on(); }
 std::optional<std::uint64_t> Checkpointer::last_step() const noexcept { return impl_->last_step(); }
 double Checkpointer::stalled_seconds() const noexcept { return impl_->stalled_seconds(); }
-void Checkpointer::mark_best(std::uint64_t step) { impl_->mark_best(step); }
+void Checkpointer::mark_best(std::uint64_t step, std::size_t marker) {
+  impl_->mark_best(step, marker);
+}
 
 }  // namespace rota

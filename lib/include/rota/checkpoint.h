@@ -177,10 +177,10 @@ class ROTA_EXPORT Checkpointer {
 
   std::optional<std::uint64_t> last_step() const noexcept;  // Of the newest save that has begun.
   double stalled_seconds() const noexcept;  // How long this rank has waited for saves.
-  // Keeps the checkpoint of this step when it is old, instead of the one that was marked before.
-  // Call it before the save() of this step, or later. Has no effect if that save fails, or if the
-  // checkpoint has been removed already. Rank 0 only.
-  void mark_best(std::uint64_t step);
+  // Keeps the checkpoint of this step when it is old, instead of the one that `marker` has marked
+  // before. Call it before the save() of this step, or later. Has no effect if that save fails, or
+  // if the checkpoint has been removed already. Rank 0 only.
+  void mark_best(std::uint64_t step, std::size_t marker = 0);
 
  private:
   class ROTA_HIDDEN Impl;
