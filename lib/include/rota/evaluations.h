@@ -37,7 +37,7 @@ class ROTA_EXPORT FollowedEvaluations {
 
   // The next evaluation; empty if there is none at present. Looks at the file once in a second at
   // most, and never waits for the evaluator. A damaged line is passed over, and named on stderr.
-  // Throws UnreadableFile if the file cannot be read.
+  // Throws UnreadableFile if the file cannot be read at five looks in a row.
   std::optional<SavedEvaluation> next();
 
  private:
