@@ -20,9 +20,8 @@
 namespace rota {
 namespace {
 
-double wall_time() {
-  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(since_1970).count();
+double wall_time(std::chrono::system_clock::time_point time = std::chrono::system_clock::now()) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
 
 [[noreturn]] void refuse_summary(const std::string& what) {
@@ -80,9 +79,9 @@ class SummaryWriter::Impl {
   }
 
   template <class Content>
-  void add(std::string_view tag, Content content, std::int64_t step) {
+  void add(std::string_view tag, Content content, std::int64_t step, double time = wall_time()) {
     check_tag(tag);
-    push({wall_time(), step, std::string(tag), std::move(content)});
+    push({time, step, std::string(tag), std::move(content)});
   }
 
   void add_hyperparameters(const Hyperparameters& values, const std::vector<std::string>& metrics,
@@ -248,6 +247,11 @@ SummaryWriter::~SummaryWriter() { impl_->origin().leave_elsewhere(impl_); }
 
 void SummaryWriter::scalar(std::string_view tag, double value, std::int64_t step) {
   impl_->here().add(tag, formats::ScalarSummary{static_cast<float>(value)}, step);
+}
+
+void SummaryWriter::scalar(std::string_view tag, double value, std::int64_t step,
+                           std::chrono::system_clock::time_point time) {
+  impl_->here().add(tag, formats::ScalarSummary{static_cast<float>(value)}, step, wall_time(time));
 }
 
 void SummaryWriter::histogram(std::string_view tag, std::span<const float> values,

@@ -82,6 +82,13 @@ std::uint64_t step_of(const SafetensorsFile& file) {
   return step;
 }
 
+// Returns when the checkpoint was saved: since then, nothing has changed its folder.
+double seconds_since_1970(const SeenCheckpoint& seen) {
+  using Files = std::filesystem::file_time_type;
+  const auto saved = Files::clock::to_sys(Files(Files::duration(seen.changed)));
+  return std::chrono::duration<double>(saved.time_since_epoch()).count();
+}
+
 bool is_of_file(const Error& error) {
   return error.code() == ErrorCode::kBadData || error.code() == ErrorCode::kNotFound ||
          error.code() == ErrorCode::kSystem;
@@ -334,7 +341,7 @@ class EvaluatorLoop::Impl {
       return pass_over(seen, error);
     }
     if (!compute(score, [&] { return is_worth_it(seen); })) return;
-    write_down(score);
+    write_down(score, seen);
     order_.settle(seen);
     ++report_.evaluated;
     loop_.tell_of_score(score);
@@ -387,12 +394,13 @@ class EvaluatorLoop::Impl {
 
   // The point of the curve comes before the line: if the process is killed between them, the next
   // one evaluates the checkpoint again, and replaces the point.
-  void write_down(const ScoredSums& score) {
+  void write_down(const ScoredSums& score, const SeenCheckpoint& seen) {
     const SavedEvaluation evaluation{.run = score.run,
                                      .start = score.start,
                                      .step = score.step,
                                      .samples = score.score.samples,
-                                     .sums = sums_};
+                                     .sums = sums_,
+                                     .time = seconds_since_1970(seen)};
     curves_.write(evaluation, file_->of_run(score.run));
     remember(evaluation, curves_.means_of(evaluation));
   }

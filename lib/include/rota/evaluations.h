@@ -19,6 +19,7 @@ struct SavedEvaluation {
   std::uint64_t step = 0;   // Of the checkpoint.
   std::uint64_t samples = 0;
   std::vector<double> sums;  // The sums of the score, over the samples.
+  double time = 0;           // When the checkpoint was saved, in seconds since 1970; 0: unknown.
   friend bool operator==(const SavedEvaluation&, const SavedEvaluation&) = default;
 };
 
