@@ -17,12 +17,14 @@
 #include <rota/own_threads.h>
 
 #include "base/time.h"
+#include "checkpoint/agreed_pieces.h"
 #include "checkpoint/choose.h"
 #include "checkpoint/claim.h"
 #include "checkpoint/contents.h"
 #include "checkpoint/ended.h"
 #include "checkpoint/exchange.h"
 #include "checkpoint/folder.h"
+#include "checkpoint/marks.h"
 #include "checkpoint/restore.h"
 #include "checkpoint/save_plan.h"
 #include "checkpoint/saver.h"
@@ -120,6 +122,7 @@ class Checkpointer::Impl {
 
   Restored restore() {
     refuse_checkpoints_if_asked();
+    checkpoint::require_equal_pieces(communicator_, writers_, visit_);
     // The folder's own checkpoints come first: a pod that is started again has the same options.
     const bool has_own = claim_.had_checkpoints();
     checkpoint::Choice choice =
@@ -149,6 +152,7 @@ class Checkpointer::Impl {
     if (!restored.is_fresh && has_own) last_step_ = last_saved_ = restored.step;
     restored.run = checkpoint::to_text(claim_.run());
     last_begin_ = Clock::now();
+    has_restored_ = true;
     return restored;
   }
 
@@ -164,6 +168,7 @@ class Checkpointer::Impl {
   }
 
   void save(std::uint64_t step) {
+    require_restored();
     const base::TimePoint call = Clock::now();
     const bool hangs = !collect(true);
     const base::TimePoint begin = Clock::now();
@@ -178,8 +183,7 @@ class Checkpointer::Impl {
     job_.manifest.start = claim_.start();
     job_.manifest.world_size = communicator_.world_size();
     job_.manifest.step = step;
-    settle_mark(step);
-    job_.best = best_;
+    job_.spared = marks_.spared_by(step);
     begin_ = begin;
     stall_ = {};
     // If one of these throws, no save is under way: outcome_ is still that of the save before.
@@ -227,6 +231,7 @@ class Checkpointer::Impl {
   }
 
   void complete(std::uint64_t step) {
+    require_restored();
     std::string failure;
     if (communicator_.rank() == 0) {
       failure = checkpoint::failure_of([&] {
@@ -241,31 +246,16 @@ class Checkpointer::Impl {
   }
 
   void go_on() {
+    require_restored();
     if (!may_have_ended_) return;
     may_have_ended_ = false;
     if (communicator_.rank() == 0) checkpoint::remove_ended(folder_.path());
   }
 
   std::optional<std::uint64_t> last_step() const noexcept { return last_step_; }
-  void mark_best(std::uint64_t step) {
-    settle_mark(step);
-    best_ = step;
-  }
+  void mark_best(std::uint64_t step, std::size_t marker) { marks_.move(marker, step); }
 
  private:
-  // Goes back to the mark before if the checkpoint of the last mark is not there: its save has
-  // failed, or it was removed before it was marked. The checkpoint of `step` is still to be made.
-  void settle_mark(std::uint64_t step) {
-    if (best_ == step || best_ == kept_best_) return;
-    std::error_code ignored;  // What cannot be examined may be there.
-    const auto status = std::filesystem::symlink_status(folder_.path_of(best_.value()), ignored);
-    if (status.type() == std::filesystem::file_type::not_found) {
-      best_ = kept_best_;
-    } else {
-      kept_best_ = best_;
-    }
-  }
-
   // Returns why training waits for saves although it need not, or an empty text.
   std::string why_no_thread() const {
     if (!options_.asynchronous || thread_) return {};
@@ -279,6 +269,15 @@ class Checkpointer::Impl {
                                                  " has checkpoints, but the run must not resume: "
                                                  "choose an empty folder, or set resume "
                                                  "to 'auto'");
+  }
+
+  // A run that begins anew here would set the newer checkpoints aside, and remove the older ones.
+  void require_restored() const {
+    if (has_restored_ || !claim_.had_checkpoints()) return;
+    throw Error(ErrorCode::kInvalidArgument,
+                "the folder " + folder_.path() +
+                    " has checkpoints that were not restored: call restore() before the first "
+                    "step, or choose an empty folder");
   }
 
   static void add_note(Restored& restored, const std::string& note) {
@@ -369,7 +368,7 @@ class Checkpointer::Impl {
     failures_ = report.failure.empty() ? 0 : failures_ + 1;
     if (failures_ == 0) {
       last_saved_ = report.step;
-      if (job_.best == report.step) kept_best_ = report.step;
+      marks_.note_saved(report.step);
     }
     reports_.push_back(report);
     if (failures_ > 0) complain(report);
@@ -431,6 +430,7 @@ class Checkpointer::Impl {
   checkpoint::Claim claim_;
   checkpoint::Saver saver_;
   checkpoint::Snapshot snapshot_;
+  checkpoint::Marks marks_{folder_};
 
   SaveJob job_;  // Of the save under way, like the members below.
   bool is_under_way_ = false;
@@ -444,11 +444,10 @@ class Checkpointer::Impl {
   std::vector<CheckpointReport> reports_;    // For finished().
   std::optional<std::uint64_t> last_step_;   // Of the newest save that has begun.
   std::optional<std::uint64_t> last_saved_;  // Of the newest complete checkpoint of this run.
-  std::optional<std::uint64_t> best_;        // The last mark: what `keep` spares.
-  std::optional<std::uint64_t> kept_best_;   // The last mark whose checkpoint was there.
   base::TimePoint last_begin_ = Clock::now();
   std::uint64_t left_out_ = 0;
   std::size_t failures_ = 0;
+  bool has_restored_ = false;
   bool may_have_ended_ = true;                      // The file ended.json may be there.
   std::optional<checkpoint::WriterThread> thread_;  // Last: it uses the other members.
 };
@@ -477,6 +476,8 @@ void Checkpointer::complete(std::uint64_t step) { impl_->here().complete(step); 
 void Checkpointer::go_on() { impl_->here().go_on(); }
 std::optional<std::uint64_t> Checkpointer::last_step() const noexcept { return impl_->last_step(); }
 double Checkpointer::stalled_seconds() const noexcept { return impl_->stalled_seconds(); }
-void Checkpointer::mark_best(std::uint64_t step) { impl_->mark_best(step); }
+void Checkpointer::mark_best(std::uint64_t step, std::size_t marker) {
+  impl_->mark_best(step, marker);
+}
 
 }  // namespace rota

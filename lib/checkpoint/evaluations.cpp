@@ -1,5 +1,6 @@
 // Writes and reads evaluations.jsonl:
-//   {"run":"5f0c…","start":1,"step":1200,"samples":500,"sums":[61.5,480.0],"means":{"cost":0.1,…}}
+//   {"run":"5f0c…","start":1,"step":1200,"samples":500,"sums":[61.5,480.0],"means":{"cost":0.1,…},
+//    "time":1790000000.5}
 #include "checkpoint/evaluations.h"
 
 #include <algorithm>
@@ -54,9 +55,10 @@ void take_lock(os::LockFile& file, const std::string& path, std::chrono::millise
 }  // namespace
 
 std::string encode(const SavedEvaluation& evaluation, const Means& means) {
-  const nlohmann::ordered_json line = {{"run", evaluation.run},   {"start", evaluation.start},
-                                       {"step", evaluation.step}, {"samples", evaluation.samples},
-                                       {"sums", evaluation.sums}, {"means", means}};
+  nlohmann::ordered_json line = {{"run", evaluation.run},   {"start", evaluation.start},
+                                 {"step", evaluation.step}, {"samples", evaluation.samples},
+                                 {"sums", evaluation.sums}, {"means", means}};
+  if (evaluation.time > 0) line["time"] = evaluation.time;
   return line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -73,8 +75,14 @@ std::optional<SavedEvaluation> evaluation_from(std::string_view line) {
   }
   const auto& name = run->get_ref<const std::string&>();
   if (!run_id_from(name)) return std::nullopt;
+  const auto time = object.find("time");  // Lines of earlier versions have none.
   return SavedEvaluation{
-      .run = name, .start = *start, .step = *step, .samples = *samples, .sums = *sums};
+      .run = name,
+      .start = *start,
+      .step = *step,
+      .samples = *samples,
+      .sums = *sums,
+      .time = time != object.end() && time->is_number() ? time->get<double>() : 0};
 }
 
 EvaluationsFile::EvaluationsFile(const std::string& folder, std::chrono::milliseconds patience)

@@ -107,14 +107,16 @@ void CheckpointFolder::remove(std::uint64_t step) const {
   os::remove_all(hidden);
 }
 
-std::vector<std::uint64_t> CheckpointFolder::keep_newest(std::size_t keep, std::uint64_t last,
-                                                         std::optional<std::uint64_t> best) const {
+std::vector<std::uint64_t> CheckpointFolder::keep_newest(
+    std::size_t keep, std::uint64_t last, const std::vector<std::uint64_t>& spared) const {
   ROTA_ASSERT(keep > 0);
   std::vector<std::uint64_t> removed = steps();
   std::erase_if(removed, [last](std::uint64_t step) { return step > last; });
   removed.erase(removed.begin(),
                 removed.begin() + static_cast<std::ptrdiff_t>(std::min(keep, removed.size())));
-  std::erase(removed, best);
+  std::erase_if(removed, [&spared](std::uint64_t step) {
+    return std::ranges::find(spared, step) != spared.end();
+  });
   for (const std::uint64_t step : removed) remove(step);
   return removed;
 }

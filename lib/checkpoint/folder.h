@@ -56,10 +56,10 @@ class CheckpointFolder {
   // one of them. Throws Error kCannotWrite.
   void set_aside_after(std::uint64_t step) const;
 
-  // Of the checkpoints up to step `last`, removes all but the newest `keep` and the one of step
-  // `best`. Returns the steps that it removed. Requires keep > 0. Throws Error kCannotWrite.
+  // Of the checkpoints up to step `last`, removes all but the newest `keep` and those of the steps
+  // `spared`. Returns the steps that it removed. Requires keep > 0. Throws Error kCannotWrite.
   std::vector<std::uint64_t> keep_newest(std::size_t keep, std::uint64_t last,
-                                         std::optional<std::uint64_t> best) const;
+                                         const std::vector<std::uint64_t>& spared) const;
 
   // Deletes what an interrupted save or removal left behind, and returns the names. Requires that
   // no other job uses the folder. Throws Error kCannotWrite.

@@ -29,6 +29,7 @@ class FollowedEvaluations::Impl {
     rest_.clear();
     found_.clear();
     known_.clear();
+    failures_ = 0;
     next_look_ = base::Clock::now();
   }
 
@@ -46,6 +47,7 @@ class FollowedEvaluations::Impl {
  private:
   static constexpr std::chrono::seconds kBetweenLooks{1};
   static constexpr std::size_t kPieceBytes = 4096;
+  static constexpr int kMostFailures = 5;  // Of reads in a row.
 
   // Takes what was added to the file since the last call.
   void read() {
@@ -65,8 +67,11 @@ class FollowedEvaluations::Impl {
         rest_.append(piece.data(), count);
         take_lines();
       }
+      failures_ = 0;
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::kNotFound) throw;
+      if (error.code() == ErrorCode::kNotFound) return;
+      // In a network file system, this may pass. The training run is worth more than this look.
+      if (error.code() != ErrorCode::kSystem || ++failures_ == kMostFailures) throw;
     }
   }
 
@@ -107,6 +112,7 @@ class FollowedEvaluations::Impl {
   std::string rest_;  // The beginning of a line that has no end yet.
   std::deque<SavedEvaluation> found_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> known_;  // The start and step of each line.
+  int failures_ = 0;
   base::TimePoint next_look_{};
 };
 

@@ -9,6 +9,7 @@
 #include <rota/error.h>
 
 #include "base/byte_stream.h"
+#include "checkpoint/agreed_pieces.h"
 #include "checkpoint/exchange.h"
 #include "checkpoint/file_names.h"
 #include "checkpoint/file_writer.h"
@@ -22,7 +23,8 @@ namespace {
 struct Written {
   std::string failure;
   std::vector<ManifestFile> files;
-  std::optional<std::uint64_t> best;  // As in the job of this rank.
+  std::uint64_t pieces = 0;           // The hash of the pieces that all ranks share.
+  std::vector<std::uint64_t> spared;  // As in the job of this rank.
 };
 
 std::string encode(const Written& written) {
@@ -37,8 +39,9 @@ std::string encode(const Written& written) {
     writer.write(static_cast<std::uint64_t>(file.sums.size()));
     for (const std::uint32_t sum : file.sums) writer.write(sum);
   }
-  writer.write(static_cast<std::uint8_t>(written.best ? 1 : 0));
-  writer.write(written.best.value_or(0));
+  writer.write(written.pieces);
+  writer.write(static_cast<std::uint64_t>(written.spared.size()));
+  for (const std::uint64_t step : written.spared) writer.write(step);
   return text_of(writer);
 }
 
@@ -57,15 +60,18 @@ Written written_from(const std::string& text) {
     }
     written.files.push_back(std::move(file));
   }
-  const bool has_best = reader.read<std::uint8_t>() != 0;
-  const auto best = reader.read<std::uint64_t>();
-  if (has_best) written.best = best;
+  written.pieces = reader.read<std::uint64_t>();
+  const auto spared = reader.read<std::uint64_t>();
+  for (std::uint64_t i = 0; i < spared && reader.ok(); ++i) {
+    written.spared.push_back(reader.read<std::uint64_t>());
+  }
   return written;
 }
 
 Written write_files(const SaveJob& job, const std::string& hidden, const Snapshot& snapshot,
                     bool syncs_folder) {
-  Written written{.failure = {}, .files = {}, .best = job.best};
+  Written written{
+      .failure = {}, .files = {}, .pieces = hash_of_pieces(job.manifest), .spared = job.spared};
   written.failure = failure_of([&] {
     std::vector<os::NewFile> unsynced;
     for (const PlannedFile& planned : job.plan.files) {
@@ -116,6 +122,8 @@ void add_files(const std::vector<Written>& all, const Writers& writers, Manifest
 std::string first_failure_of(const std::vector<Written>& all, const Writers& writers) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (!all[rank].failure.empty()) return writers.name_of(rank) + ": " + all[rank].failure;
+    if (all[rank].pieces == all.front().pieces) continue;
+    return writers.name_of(rank) + " has other pieces of the state than rank 0: " + kSamePieces;
   }
   return {};
 }
@@ -178,7 +186,7 @@ std::string Saver::make(const SaveJob& job, const Snapshot& snapshot, Made& made
     all.push_back(written_from(text));
     for (const ManifestFile& file : all.back().files) made.bytes += file.bytes;
   }
-  made.best = all.front().best;
+  made.spared = all.front().spared;
   failure = first_failure_of(all, writers_);
   if (!failure.empty()) return failure;
 
@@ -211,7 +219,7 @@ SaveOutcome Saver::save(const SaveJob& job, Snapshot& snapshot) {
     outcome.left = on_chiefs(communicator_, writers_, [&] {
       const AtDisk at_disk(at_disk_since_);
       const std::string failure = failure_of([&] { folder_.set_aside_after(name.step); });
-      folder_.keep_newest(keep_, name.step, made.best);
+      folder_.keep_newest(keep_, name.step, made.spared);
       if (!failure.empty()) throw Error(ErrorCode::kCannotWrite, failure);
     });
     return outcome;

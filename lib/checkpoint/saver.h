@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <rota/communicator.h>
 
@@ -25,7 +26,7 @@ struct SaveJob {
   Contents contents;                  // Has what the plan borrows.
   SavePlan plan;                      // Of this rank.
   Manifest manifest;                  // Still without files and ranks.
-  std::optional<std::uint64_t> best;  // The step that `keep` spares. Rank 0.
+  std::vector<std::uint64_t> spared;  // The steps that `keep` spares. Rank 0.
 };
 
 // The same on every rank, except for the path.
@@ -57,7 +58,7 @@ class Saver {
 
   struct Made {
     std::uint64_t bytes = 0;            // Of all files of all ranks.
-    std::optional<std::uint64_t> best;  // As in rank 0's job.
+    std::vector<std::uint64_t> spared;  // As in rank 0's job.
     bool is_named = false;              // This rank has given the folder its name.
   };
 

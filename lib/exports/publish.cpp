@@ -69,12 +69,7 @@ std::string description_of(const OnnxGraph& graph) {
                                         {"outputs", to_json(graph.outputs())},
                                         {"metadata", nlohmann::ordered_json::object()}};
   for (const auto& [key, value] : graph.metadata()) description["metadata"][key] = value;
-  try {
-    return description.dump(2) + "\n";
-  } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "ONNX graph " + graph.name() + ": a name or a fact is not UTF-8");
-  }
+  return description.dump(2) + "\n";
 }
 
 void write_durably(const std::filesystem::path& path, const std::string& contents) {

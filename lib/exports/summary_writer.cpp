@@ -13,15 +13,15 @@
 #include "exports/event_file.h"
 #include "exports/summary_queue.h"
 #include "formats/events.h"
+#include "formats/utf8.h"
 #include "os/origin.h"
 #include "os/quiet_thread.h"
 
 namespace rota {
 namespace {
 
-double wall_time() {
-  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(since_1970).count();
+double wall_time(std::chrono::system_clock::time_point time = std::chrono::system_clock::now()) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
 
 [[noreturn]] void refuse_summary(const std::string& what) {
@@ -32,6 +32,9 @@ bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < ' ' ||
 
 void check_tag(std::string_view tag) {
   if (tag.empty()) refuse_summary("without a tag: name the curve, such as loss/train");
+  if (!formats::is_utf8(tag)) {
+    refuse_summary(formats::to_utf8(tag) + ": a tag is UTF-8, and this one is not");
+  }
   if (std::ranges::none_of(tag, is_control)) return;
   std::string shown(tag);
   std::ranges::replace_if(shown, is_control, '?');
@@ -76,14 +79,18 @@ class SummaryWriter::Impl {
   }
 
   template <class Content>
-  void add(std::string_view tag, Content content, std::int64_t step) {
+  void add(std::string_view tag, Content content, std::int64_t step, double time = wall_time()) {
     check_tag(tag);
-    push({wall_time(), step, std::string(tag), std::move(content)});
+    push({time, step, std::string(tag), std::move(content)});
   }
 
   void add_hyperparameters(const Hyperparameters& values, const std::vector<std::string>& metrics,
                            std::int64_t step) {
     for (const std::string& metric : metrics) check_tag(metric);
+    for (const auto& [name, value] : values) {
+      if (formats::is_utf8(name)) continue;
+      refuse_summary("of the hyperparameter " + formats::to_utf8(name) + ": its name is not UTF-8");
+    }
     const double now = wall_time();
     add("_hparams_/experiment",
         formats::HyperparameterSummary{formats::encode_experiment(values, metrics, now)}, step);
@@ -242,6 +249,11 @@ void SummaryWriter::scalar(std::string_view tag, double value, std::int64_t step
   impl_->here().add(tag, formats::ScalarSummary{static_cast<float>(value)}, step);
 }
 
+void SummaryWriter::scalar(std::string_view tag, double value, std::int64_t step,
+                           std::chrono::system_clock::time_point time) {
+  impl_->here().add(tag, formats::ScalarSummary{static_cast<float>(value)}, step, wall_time(time));
+}
+
 void SummaryWriter::histogram(std::string_view tag, std::span<const float> values,
                               std::int64_t step) {
   impl_->here().add(
@@ -261,7 +273,7 @@ void SummaryWriter::image(std::string_view tag, ImageShape shape,
 }
 
 void SummaryWriter::text(std::string_view tag, std::string_view text, std::int64_t step) {
-  impl_->here().add(tag, formats::TextSummary{std::string(text)}, step);
+  impl_->here().add(tag, formats::TextSummary{formats::to_utf8(text)}, step);
 }
 
 void SummaryWriter::hyperparameters(const Hyperparameters& values,

@@ -1,6 +1,7 @@
 // Encodes what TensorBoard's plugin "hparams" reads: messages of the type HParamsPluginData.
 #include "formats/events.h"
 #include "formats/protobuf.h"
+#include "formats/utf8.h"
 
 namespace rota::formats {
 namespace {
@@ -37,7 +38,7 @@ void encode_json(Message<JsonField> message, const Hyperparameter& value) {
   } else if (const auto* number = std::get_if<double>(&value)) {
     message.add_double(JsonField::kNumber, *number);
   } else {
-    message.add_string(JsonField::kString, std::get<std::string>(value));
+    message.add_string(JsonField::kString, to_utf8(std::get<std::string>(value)));
   }
 }
 

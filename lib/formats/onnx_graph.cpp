@@ -6,11 +6,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "formats/utf8.h"
+
 namespace rota {
 namespace {
 
 [[noreturn]] void refuse_graph(const std::string& graph, const std::string& why) {
   throw Error(ErrorCode::kInvalidArgument, "ONNX graph " + graph + ": " + why);
+}
+
+// A reader refuses a file of which one text is not UTF-8.
+void check_text(const std::string& graph, std::string_view what, std::string_view text) {
+  if (formats::is_utf8(text)) return;
+  refuse_graph(formats::to_utf8(graph),
+               std::string(what) + " " + formats::to_utf8(text) + " is not UTF-8");
+}
+
+void check_shape(const std::string& graph, const std::vector<OnnxExtent>& shape) {
+  for (const OnnxExtent& extent : shape) {
+    const auto* name = std::get_if<std::string>(&extent);
+    if (name != nullptr) check_text(graph, "the extent", *name);
+  }
 }
 
 std::size_t count_in_shape(const std::vector<std::int64_t>& shape) {
@@ -31,10 +47,12 @@ OnnxGraph::OnnxGraph(std::string name) : name_(std::move(name)) {
   if (name_.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "an ONNX graph needs a name, and got an empty one");
   }
+  check_text(name_, "the name", name_);
 }
 
 void OnnxGraph::check_free(std::string_view name, std::string_view what) const {
   if (name.empty()) refuse_graph(name_, std::string(what) + " needs a name, and got an empty one");
+  check_text(name_, std::string(what) + " cannot be named so: the name", name);
   if (names_.contains(name)) {
     refuse_graph(name_, std::string(what) + " cannot be named " + std::string(name) +
                             ", because another value has this name: choose another");
@@ -43,6 +61,7 @@ void OnnxGraph::check_free(std::string_view name, std::string_view what) const {
 
 void OnnxGraph::add_input(std::string name, OnnxType type, std::vector<OnnxExtent> shape) {
   check_free(name, "an input");
+  check_shape(name_, shape);
   names_.insert(name);
   inputs_.push_back({std::move(name), type, std::move(shape)});
 }
@@ -77,6 +96,7 @@ void OnnxGraph::add_constant(OnnxInitializer initializer, std::size_t count) {
 
 void OnnxGraph::add_node(OnnxNode node) {
   if (node.op.empty()) refuse_graph(name_, "a node needs an operator, such as Gemm");
+  check_text(name_, "the operator", node.op);
   const std::string what = "a node " + node.op;
   if (node.outputs.empty()) refuse_graph(name_, what + " needs an output");
   for (const std::string& input : node.inputs) {
@@ -93,6 +113,7 @@ void OnnxGraph::add_node(OnnxNode node) {
   }
   for (const OnnxAttribute& attribute : node.attributes) {
     if (attribute.name.empty()) refuse_graph(name_, "an attribute of " + what + " has no name");
+    check_text(name_, "the attribute", attribute.name);
   }
   names_.insert(node.outputs.begin(), node.outputs.end());
   nodes_.push_back(std::move(node));
@@ -108,11 +129,14 @@ void OnnxGraph::add_output(std::string name, OnnxType type, std::vector<OnnxExte
   if (std::ranges::find(outputs_, name, &OnnxValue::name) != outputs_.end()) {
     refuse_graph(name_, "output " + name + " was added before");
   }
+  check_shape(name_, shape);
   outputs_.push_back({std::move(name), type, std::move(shape)});
 }
 
 void OnnxGraph::add_metadata(std::string key, std::string value) {
   if (key.empty()) refuse_graph(name_, "a fact in the metadata needs a key");
+  check_text(name_, "the key", key);
+  check_text(name_, "the fact " + key, value);
   const bool is_taken =
       std::ranges::any_of(metadata_, [&](const auto& fact) { return fact.first == key; });
   if (is_taken) refuse_graph(name_, "the metadata has " + key + " already");

@@ -6,6 +6,8 @@
 
 #include <string_view>
 
+#include <rota/error.h>
+
 #include "base/assert.h"
 
 namespace rota::formats {
@@ -46,6 +48,10 @@ std::string deflated(const std::string& bytes) {
   std::string result(size, '\0');
   const int status = ::compress(reinterpret_cast<Bytef*>(result.data()), &size,
                                 reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+  if (status == Z_MEM_ERROR) {
+    throw Error(ErrorCode::kNoMemory, "there is no memory to compress an image of " +
+                                          std::to_string(bytes.size()) + " bytes");
+  }
   ROTA_ASSERT(status == Z_OK);
   result.resize(size);
   return result;

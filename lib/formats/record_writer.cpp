@@ -45,14 +45,42 @@ struct RecordWriter::State {
   std::vector<std::uint64_t> ends;
   bool has_failed = false;
 
-  void write(std::span<const std::byte> bytes) {
-    has_failed = true;  // Stays true unless append() returns.
-    file.append(bytes);
+  // Does `work`. If it throws, the file may end in half of a record, so no other work may follow.
+  template <class Work>
+  void do_work(const Work& work) {
+    if (has_failed) {
+      throw Error(ErrorCode::kCannotWrite,
+                  "a file of records cannot be written or closed: an earlier record could not be "
+                  "written");
+    }
+    has_failed = true;  // Stays true unless the work is done.
+    work();
     has_failed = false;
   }
   void write_gathered() {
-    write(base::bytes_of(gathered));
+    file.append(base::bytes_of(gathered));
     gathered.clear();
+  }
+  void append(std::span<const std::byte> data) {
+    const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
+    if (data.size() < kGathered) {
+      formats::append_record(gathered, text);
+      if (gathered.size() >= kGathered) write_gathered();
+    } else {
+      write_gathered();
+      file.append(formats::record_head(data.size()));
+      file.append(data);
+      file.append(formats::record_tail(data));
+    }
+    const std::uint64_t begin = ends.empty() ? 0 : ends.back();
+    ends.push_back(begin + formats::kRecordHeadBytes + data.size() + formats::kRecordTailBytes);
+  }
+  void close() {
+    write_gathered();
+    index.append(base::bytes_of(formats::encode_index(ends)));
+    // The file gets its name first: readers can do without an index.
+    file.commit();
+    index.commit();
   }
 };
 
@@ -68,33 +96,14 @@ RecordWriter& RecordWriter::operator=(RecordWriter&& other) noexcept = default;
 
 void RecordWriter::append(std::span<const std::byte> data) {
   State& state = state_->here();
-  const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
-  if (data.size() < kGathered) {
-    formats::append_record(state.gathered, text);
-    if (state.gathered.size() >= kGathered) state.write_gathered();
-  } else {
-    state.write_gathered();
-    state.write(formats::record_head(data.size()));
-    state.write(data);
-    state.write(formats::record_tail(data));
-  }
-  const std::uint64_t begin = state.ends.empty() ? 0 : state.ends.back();
-  state.ends.push_back(begin + formats::kRecordHeadBytes + data.size() + formats::kRecordTailBytes);
+  state.do_work([&] { state.append(data); });
 }
 
 std::size_t RecordWriter::count() const noexcept { return state_->ends.size(); }
 
 void RecordWriter::close() {
   State& state = state_->here();
-  if (state.has_failed) {
-    throw Error(ErrorCode::kCannotWrite,
-                "a file of records cannot be closed: an earlier record could not be written");
-  }
-  state.write_gathered();
-  state.index.append(base::bytes_of(formats::encode_index(state.ends)));
-  // The file gets its name first: readers can do without an index.
-  state.file.commit();
-  state.index.commit();
+  state.do_work([&] { state.close(); });
 }
 
 }  // namespace rota

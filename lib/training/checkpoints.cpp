@@ -29,12 +29,11 @@ class Checkpoints final : public TrainingSession {
     if (checkpointer_->is_due(step)) ask_for_checkpoint();
   }
   void end_step(std::uint64_t step, const TrainingWishes& agreed) override {
-    if (agreed.kept_step > 0) checkpointer_->mark_best(agreed.kept_step);
+    mark(agreed);
     if (agreed.checkpoint) save(step);
   }
   void between_epochs(std::uint64_t step, const TrainingWishes& agreed) override {
-    if (agreed.kept_step > 0) checkpointer_->mark_best(agreed.kept_step);
-    if (agreed.best) checkpointer_->mark_best(step);
+    mark(agreed);
     if (agreed.checkpoint || agreed.best) save(step);
   }
   std::optional<CheckpointReport> finished() override {
@@ -57,6 +56,10 @@ class Checkpoints final : public TrainingSession {
   }
 
  private:
+  void mark(const TrainingWishes& agreed) {
+    for (const auto& [marker, kept] : agreed.marks) checkpointer_->mark_best(kept, marker);
+  }
+
   // After an evaluation, there may already be a checkpoint of the last step. Then no other one is
   // needed.
   void save(std::uint64_t step) {

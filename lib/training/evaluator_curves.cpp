@@ -19,6 +19,14 @@ namespace {
 
 constexpr std::chrono::seconds kSummaryWait{10};
 
+// Returns when the checkpoint was saved: a point is also written again later.
+std::chrono::system_clock::time_point time_of(const SavedEvaluation& evaluation) {
+  using Clock = std::chrono::system_clock;
+  if (evaluation.time <= 0) return Clock::now();
+  return Clock::time_point(
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(evaluation.time)));
+}
+
 }  // namespace
 
 std::vector<SavedEvaluation> curve_of(std::vector<SavedEvaluation> evaluations) {
@@ -66,7 +74,7 @@ void EvaluatorCurves::write(const SavedEvaluation& evaluation,
   if (!continues && !open(first_step)) return;
   for (auto each = first; each != curve.end(); ++each) {
     for (const auto& [name, mean] : means_of(*each)) {
-      writer_->scalar(name, mean, static_cast<std::int64_t>(each->step));
+      writer_->scalar(name, mean, static_cast<std::int64_t>(each->step), time_of(*each));
     }
   }
   last_step_ = curve.back().step;

@@ -23,6 +23,7 @@
 #include "checkpoint/reader.h"
 #include "checkpoint/restore.h"
 #include "os/durable_file.h"
+#include "os/host.h"
 #include "os/system_error.h"
 #include "training/evaluation_order.h"
 #include "training/evaluator_curves.h"
@@ -40,8 +41,28 @@ constexpr std::chrono::seconds kOtherEvaluatorWait{10};
 constexpr int kMostTries = 5;                          // Of what the system could not read.
 constexpr std::chrono::milliseconds kMostPause{1000};  // Between two tries.
 
-// When this process began, by the clock of files: before its program has read any data.
-const auto kProcessStart = std::filesystem::file_time_type::clock::now();
+// When this process began: before its program has read any data.
+const base::TimePoint kProcessStart = base::Clock::now();
+
+// Returns the time when this process began, by the clock that stamps the files of `folder`. The
+// clock of this host may be set meanwhile, and that of a file server may differ from it.
+std::filesystem::file_time_type process_start_in(const std::string& folder) {
+  const std::string probe =
+      folder + "/.clock." + os::host_name() + "." + std::to_string(os::own_process());
+  auto now = std::filesystem::file_time_type::clock::now();
+  try {
+    os::remove_all(probe);
+    os::NewFile(probe).close();
+    std::error_code error;
+    const auto stamped = std::filesystem::last_write_time(probe, error);
+    if (!error) now = stamped;
+    os::remove_all(probe);
+  } catch (const Error&) {
+    // Ignored here: a disk that takes no file leaves the clock of this host.
+  }
+  return now - std::chrono::duration_cast<std::filesystem::file_time_type::duration>(
+                   base::Clock::now() - kProcessStart);
+}
 
 const EvaluatorOptions& checked_evaluator(const EvaluatorOptions& options, std::size_t samples) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorCode::kInvalidArgument, why); };
@@ -59,6 +80,13 @@ std::uint64_t step_of(const SafetensorsFile& file) {
   const std::string& text = found->second;
   std::from_chars(text.data(), text.data() + text.size(), step);
   return step;
+}
+
+// Returns when the checkpoint was saved: since then, nothing has changed its folder.
+double seconds_since_1970(const SeenCheckpoint& seen) {
+  using Files = std::filesystem::file_time_type;
+  const auto saved = Files::clock::to_sys(Files(Files::duration(seen.changed)));
+  return std::chrono::duration<double>(saved.time_since_epoch()).count();
 }
 
 bool is_of_file(const Error& error) {
@@ -203,7 +231,7 @@ class EvaluatorLoop::Impl {
   // counts.
   std::optional<std::filesystem::file_time_type> time_of_old_end() const {
     const auto end = is_beside_ranks() ? time_of_end() : std::nullopt;
-    return end && *end < kProcessStart ? end : std::nullopt;
+    return end && *end < process_start_in(folder_.path()) ? end : std::nullopt;
   }
 
   std::optional<checkpoint::Ended> read_end() const {
@@ -313,7 +341,7 @@ class EvaluatorLoop::Impl {
       return pass_over(seen, error);
     }
     if (!compute(score, [&] { return is_worth_it(seen); })) return;
-    write_down(score);
+    write_down(score, seen);
     order_.settle(seen);
     ++report_.evaluated;
     loop_.tell_of_score(score);
@@ -366,12 +394,13 @@ class EvaluatorLoop::Impl {
 
   // The point of the curve comes before the line: if the process is killed between them, the next
   // one evaluates the checkpoint again, and replaces the point.
-  void write_down(const ScoredSums& score) {
+  void write_down(const ScoredSums& score, const SeenCheckpoint& seen) {
     const SavedEvaluation evaluation{.run = score.run,
                                      .start = score.start,
                                      .step = score.step,
                                      .samples = score.score.samples,
-                                     .sums = sums_};
+                                     .sums = sums_,
+                                     .time = seconds_since_1970(seen)};
     curves_.write(evaluation, file_->of_run(score.run));
     remember(evaluation, curves_.means_of(evaluation));
   }

@@ -20,6 +20,7 @@ enum StepSum : std::size_t { kStop, kCheckpoint, kRankSeconds };
 enum RankSecond : std::size_t { kCompute, kWait, kSave, kRankSecondCount };
 
 constexpr std::size_t kReasonBytes = 200;
+constexpr std::size_t kOtherRanks = std::numeric_limits<std::size_t>::max();  // As a marker.
 constexpr double kMostSteps = 0x1p53;  // A double holds every number of steps up to here.
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -81,21 +82,29 @@ std::span<const RankSeconds> TrainingLoop::world_rank_seconds() {
 void TrainingLoop::fulfil_step_wishes() {
   const std::span<const double> sums = world_more_sums();
   const TrainingWishes agreed{
-      .stop = sums[kStop] > 0, .checkpoint = sums[kCheckpoint] > 0, .kept_step = take_kept_step()};
+      .stop = sums[kStop] > 0, .checkpoint = sums[kCheckpoint] > 0, .marks = take_marks(false)};
   is_stop_agreed_ |= agreed.stop;
   if (session_ == nullptr) return;
   session_->end_step(place_.steps, agreed);
   report_checkpoints();
 }
 
-// Rank 0 alone removes checkpoints, so the other ranks need not know.
-std::uint64_t TrainingLoop::take_kept_step() noexcept {
-  std::uint64_t step = 0;
-  for (Wisher* wisher : wishers_) {
-    const std::uint64_t wanted = std::exchange(wisher->wishes_.kept_step, 0);
-    if (wanted > 0 && is_chief()) step = wanted;
+// Rank 0 alone removes checkpoints, so the other ranks need not know. `is_best_agreed`: a hook of
+// some rank asks to keep the checkpoint of this step.
+std::vector<CheckpointMark> TrainingLoop::take_marks(bool is_best_agreed) {
+  std::vector<CheckpointMark> marks;
+  bool is_own = false;
+  for (std::size_t marker = 0; marker < wishers_.size(); ++marker) {
+    TrainingWishes& wishes = wishers_[marker]->wishes_;
+    const std::uint64_t kept = std::exchange(wishes.kept_step, 0);
+    const bool is_best = is_best_agreed && std::exchange(wishes.best, false);
+    is_own |= is_best;
+    if (!is_chief()) continue;
+    if (kept > 0) marks.push_back({marker, kept});
+    if (is_best) marks.push_back({marker, place_.steps});
   }
-  return step;
+  if (is_chief() && is_best_agreed && !is_own) marks.push_back({kOtherRanks, place_.steps});
+  return marks;
 }
 
 // The reduction takes the smallest number of all ranks. So 0 means no wish, and -1 means a wish.
@@ -106,7 +115,7 @@ void TrainingLoop::agree_between_epochs() {
     TrainingWishes& wishes = wisher->wishes_;
     if (wishes.stop && place_.steps >= wisher->stop_after_) stop = -1;
     if (std::exchange(wishes.checkpoint, false)) checkpoint = -1;
-    if (std::exchange(wishes.best, false)) best = -1;
+    if (wishes.best) best = -1;
     factor = std::min(factor, std::exchange(wishes.learning_rate_factor, 1));
     if (const auto every = std::exchange(wisher->rank_seconds_every_, 0); every > 0) {
       seconds_every = std::min({seconds_every, static_cast<double>(every), kMostSteps});
@@ -116,12 +125,13 @@ void TrainingLoop::agree_between_epochs() {
   is_stop_agreed_ |= stop < 0;
   place_.learning_rate_factor *= factor;
   if (seconds_every < kNever) rank_seconds_every_ = static_cast<std::uint64_t>(seconds_every);
+  std::vector<CheckpointMark> marks = take_marks(best < 0);
   if (session_ == nullptr) return;
   session_->between_epochs(place_.steps, {.stop = stop < 0,
                                           .checkpoint = checkpoint < 0,
                                           .best = best < 0,
                                           .learning_rate_factor = factor,
-                                          .kept_step = take_kept_step()});
+                                          .marks = std::move(marks)});
   report_checkpoints();
 }
 

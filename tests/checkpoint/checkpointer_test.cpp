@@ -105,6 +105,25 @@ TEST_P(CheckpointerTest, KeepsTheNewestAndTheBest) {
               ::testing::ElementsAre("000000000002", "000000000004", "000000000005", "owner"));
 }
 
+// The best by loss and the best by accuracy may be two checkpoints.
+TEST_P(CheckpointerTest, KeepsTheBestOfEachMarker) {
+  on_every_rank(2, [&](Communicator& communicator) {
+    ToyRun run;
+    CheckpointOptions one = options();
+    one.keep = 1;
+    Checkpointer checkpointer(communicator, one, run.visitor());
+    checkpointer.restore();
+    for (std::uint64_t step = 1; step <= 6; ++step) {
+      if (step == 1 || step == 4) checkpointer.mark_best(step, 0);
+      if (step == 2) checkpointer.mark_best(step, 7);
+      checkpointer.save(step);
+    }
+    checkpointer.finish(6);
+  });
+  EXPECT_THAT(entries(),
+              ::testing::ElementsAre("000000000002", "000000000004", "000000000006", "owner"));
+}
+
 // An evaluator may find out that a checkpoint is the best when it was removed already.
 TEST_P(CheckpointerTest, KeepsTheBestIfOneIsMarkedThatIsGone) {
   on_every_rank(2, [&](Communicator& communicator) {

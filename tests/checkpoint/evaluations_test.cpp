@@ -171,6 +171,33 @@ TEST_F(EvaluationFiles, NeedAFolderThatCanBeWritten) {
   EXPECT_EQ(error->code(), ErrorCode::kCannotWrite);
 }
 
+// Lines of earlier versions have no time.
+TEST_F(EvaluationFiles, SayWhenTheCheckpointWasSaved) {
+  SavedEvaluation timed = evaluation(100);
+  timed.time = 1.79e9 + 0.25;
+  const std::string line = encode(timed, {});
+  EXPECT_THAT(line, HasSubstr(R"("time":1790000000.25})"));
+  EXPECT_EQ(evaluation_from(line.substr(0, line.size() - 1)), timed);
+  EXPECT_EQ(encode(evaluation(100), {}).find("time"), std::string::npos);
+}
+
+// Otherwise one read error of a network file system would end a training run. Method: a link that
+// leads to itself cannot be opened.
+TEST_F(EvaluationFiles, CanBeFollowedAgainAfterTheyCouldNotBeRead) {
+  std::filesystem::create_symlink(path(), path());
+  FollowedEvaluations followed(path(), 2);
+  followed.begin(kEvaluatedRun, 0);
+  EXPECT_EQ(followed.next(), std::nullopt);
+  std::filesystem::remove(path());
+  append(encode(evaluation(100), {}));
+  std::optional<SavedEvaluation> found;
+  for (const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+       !found && std::chrono::steady_clock::now() < limit;) {
+    found = followed.next();
+  }
+  EXPECT_EQ(found, evaluation(100));
+}
+
 TEST_F(EvaluationFiles, CanBeFollowed) {
   FollowedEvaluations followed(path(), 2);
   followed.begin(kEvaluatedRun, 1);

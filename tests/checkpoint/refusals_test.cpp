@@ -133,5 +133,82 @@ TEST_F(CheckpointerRefuses, AnotherSeedAndSaysWhatToDo) {
       << "its parameters do not fit either";
 }
 
+// Otherwise the checkpoints of the earlier job would be set aside, and then removed.
+TEST_F(CheckpointerRefuses, ToSaveWhereAJobHasNotRestored) {
+  save_two();
+  const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
+    ToyRun run;
+    CheckpointOptions one = options();
+    one.keep = 1;
+    Checkpointer checkpointer(communicator, one, run.visitor());
+    EXPECT_THROW(checkpointer.go_on(), Error);
+    EXPECT_THROW(checkpointer.complete(1), Error);
+    EXPECT_THROW(checkpointer.save(1), Error);
+    checkpointer.finish(3);
+  });
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(error_of(outcome).code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error_of(outcome).what(), HasSubstr("call restore() before the first step"));
+  }
+  for (const std::uint64_t step : {1, 2}) EXPECT_TRUE(std::filesystem::exists(path_of(step)));
+  EXPECT_FALSE(std::filesystem::exists(path_of(3)));
+}
+
+// Each rank writes a share of what all ranks have. Without this refusal, the share of a rank that
+// lacks a tensor would be missing in each checkpoint.
+TEST_F(CheckpointerRefuses, RanksWithDifferentPieces) {
+  const auto outcomes = outcomes_of_ranks(3, [&](Communicator& communicator) {
+    ToyRun run;
+    if (communicator.rank() == 2) run.moments.resize(3);
+    Checkpointer(communicator, options(), run.visitor()).restore();
+  });
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(error_of(outcome).code(), ErrorCode::kMismatch);
+    EXPECT_EQ(error_of(outcome).blamed_rank(), 2U);
+    EXPECT_THAT(error_of(outcome).what(),
+                ::testing::ContainsRegex("the state of rank 2 on host .* has optimizer/moments "
+                                         "\\[3\\] of .*, and rank 0 has optimizer/moments "
+                                         "\\[17\\] of "));
+  }
+}
+
+// What a rank visits may change after restore().
+TEST_F(CheckpointerRefuses, ASaveOfDifferentPiecesAndKeepsTheCheckpointsBefore) {
+  const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
+    ToyRun run;
+    CheckpointOptions one = options();
+    one.keep = 1;
+    one.asynchronous = false;
+    Checkpointer checkpointer(communicator, one, run.visitor());
+    checkpointer.restore();
+    checkpointer.finish(1);
+    if (communicator.rank() == 1) run.moments.resize(3);
+    checkpointer.finish(2);
+  });
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(error_of(outcome).code(), ErrorCode::kCannotWrite);
+    EXPECT_THAT(error_of(outcome).what(), HasSubstr("has other pieces of the state than rank 0"));
+  }
+  EXPECT_TRUE(std::filesystem::exists(path_of(1)));
+  EXPECT_FALSE(std::filesystem::exists(path_of(2)));
+}
+
+// The others must not wait for the rank whose visit throws.
+TEST_F(CheckpointerRefuses, ToBeginIfTheVisitOfARankThrows) {
+  const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
+    ToyRun run;
+    const bool throws = communicator.rank() == 1;
+    Checkpointer checkpointer(communicator, options(), [&](StateVisitor& visitor) {
+      if (throws) throw Error(ErrorCode::kNotFound, "no such piece");
+      run.visit(visitor);
+    });
+    checkpointer.restore();
+  });
+  EXPECT_EQ(error_of(outcomes[0]).code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(error_of(outcomes[0]).what(),
+              ::testing::ContainsRegex("^rank 1 on host .*: no such piece$"));
+  EXPECT_EQ(error_of(outcomes[1]).code(), ErrorCode::kNotFound);
+}
+
 }  // namespace
 }  // namespace rota

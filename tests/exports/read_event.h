@@ -16,6 +16,7 @@ struct ReadEvent {
   std::string graph;  // A GraphDef.
   std::string tag;
   float scalar = 0;
+  double wall_time = 0;
 };
 
 inline bool is_field(const protozero::pbf_reader& message, protozero::pbf_tag_type number,
@@ -45,7 +46,9 @@ inline ReadEvent read_event(std::string_view bytes) {
   ReadEvent event;
   protozero::pbf_reader message(bytes.data(), bytes.size());
   while (message.next()) {
-    if (is_field(message, 2, Type::varint)) {
+    if (is_field(message, 1, Type::fixed64)) {
+      event.wall_time = message.get_double();
+    } else if (is_field(message, 2, Type::varint)) {
       event.step = message.get_int64();
     } else if (is_field(message, 3, Type::length_delimited)) {
       event.version = message.get_string();

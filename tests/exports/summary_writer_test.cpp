@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <thread>
 
@@ -189,6 +190,30 @@ TEST(SummaryWriter, RefusesWhatItCannotWrite) {
   writer.close();
   EXPECT_EQ(code_of([&] { writer.scalar("a", 1, 1); }), ErrorCode::kClosed);
   EXPECT_EQ(code_of([&] { writer.flush(); }), ErrorCode::kClosed);
+}
+
+// A reader refuses an event of which one text is not UTF-8, or stops there.
+TEST(SummaryWriter, WritesNoTextThatIsNotUtf8) {
+  const TemporaryFolder folder;
+  SummaryWriter writer(folder.path());
+  const auto of_tag = error_of([&] { writer.scalar("l\xf6ss", 1, 1); });
+  ASSERT_TRUE(of_tag);
+  EXPECT_EQ(of_tag->code(), ErrorCode::kInvalidArgument);
+  EXPECT_STREQ(of_tag->what(), "summary l\xef\xbf\xbdss: a tag is UTF-8, and this one is not");
+  EXPECT_TRUE(error_of([&] { writer.hyperparameters({{"r\xe4te", 0.5}}, {"loss"}, 1); }));
+  EXPECT_TRUE(error_of([&] { writer.hyperparameters({{"rate", 0.5}}, {"l\xf6ss"}, 1); }));
+  writer.text("note",
+              "Gr\xf6\xdf"
+              "e",
+              1);
+  writer.hyperparameters({{"data", "Bl\xe4tter"}}, {"loss"}, 1);
+  writer.close();
+  std::ifstream file(writer.path(), std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(bytes.find("Gr\xef\xbf\xbd\xef\xbf\xbd"
+                       "e"),
+            std::string::npos);
+  EXPECT_NE(bytes.find("Bl\xef\xbf\xbdtter"), std::string::npos);
 }
 
 TEST(SummaryWriter, SaysWhyItCannotCreateItsFile) {

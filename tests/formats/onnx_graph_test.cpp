@@ -95,6 +95,23 @@ TEST(OnnxGraph, RefusesValuesThatDoNotFitTheirShape) {
       "initializer a has the extent -2; an extent is at least 0");
 }
 
+// Readers refuse a file of which one text is not UTF-8.
+TEST(OnnxGraph, RefusesWhatIsNotUtf8) {
+  const std::string shown = "b\xef\xbf\xbd is not UTF-8";
+  expect_refused([](auto& graph) { graph.add_input("b\xff", OnnxType::kFloat, {}); },
+                 "an input cannot be named so: the name " + shown);
+  expect_refused([](auto& graph) { graph.add_input("c", OnnxType::kFloat, {"b\xff"}); },
+                 "the extent " + shown);
+  expect_refused(
+      [](auto& graph) {
+        graph.add_node({"b\xff", {"sum"}, {"a"}, {}});
+      },
+      "the operator " + shown);
+  expect_refused([](auto& graph) { graph.add_metadata("data", "b\xff"); },
+                 "the fact data " + shown);
+  EXPECT_TRUE(error_of([] { OnnxGraph("b\xff"); }));
+}
+
 TEST(OnnxGraph, RefusesTheSameTwice) {
   OnnxGraph graph = product();
   graph.add_output("sum", OnnxType::kFloat, {"batch", 3});

@@ -134,6 +134,26 @@ TEST_F(RecordFilesTest, AreNotClosedAfterARecordWasLost) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
+// The disk may have room again. A record behind half of another one could not be read.
+TEST_F(RecordFilesTest, AreNotWrittenOnAfterARecordWasLost) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit small = before;
+  small.rlim_cur = (3 << 19) + 100;  // Room for half of the second record.
+  const std::string record(1 << 20, 'x');
+  {
+    RecordWriter writer(path());
+    writer.append(base::bytes_of(record));
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    EXPECT_TRUE(error_of([&] { writer.append(base::bytes_of(record)); }));
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto error = error_of([&] { writer.append(base::bytes_of(record)); });
+    EXPECT_TRUE(error && error->code() == ErrorCode::kCannotWrite);
+    EXPECT_TRUE(error_of([&] { writer.close(); }));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
 TEST_F(RecordFilesTest, NameADamagedRecordAndSkipItIfAsked) {
   write(path(), {"one", "two", "three"});
   change_byte("a", 19 + 12);  // The first byte of "two".

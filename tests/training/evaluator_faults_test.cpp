@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdarg>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -20,6 +22,7 @@
 #include <string_view>
 #include <thread>
 
+#include <rota/end_signal.h>
 #include <rota/error.h>
 #include <rota/evaluator.h>
 
@@ -37,6 +40,9 @@ struct PathFault {
 constinit PathFault stat_fault;
 constinit PathFault open_fault;
 
+// By so many seconds, the clock of the file system is behind the clock of this host.
+constinit std::int64_t seconds_behind = 0;
+
 bool is_hit(PathFault& fault, const char* path) {
   if (fault.left == 0 || fault.path != path) return false;
   --fault.left;
@@ -49,7 +55,10 @@ bool is_hit(PathFault& fault, const char* path) {
 
 extern "C" {
 int stat(const char* path, struct stat* status) noexcept {
-  return is_hit(stat_fault, path) ? -1 : ::fstatat(AT_FDCWD, path, status, 0);
+  if (is_hit(stat_fault, path)) return -1;
+  const int result = ::fstatat(AT_FDCWD, path, status, 0);
+  if (result == 0) status->st_mtim.tv_sec -= static_cast<time_t>(seconds_behind);
+  return result;
 }
 int open(const char* path, int flags, ...) {
   va_list list;
@@ -74,7 +83,10 @@ constexpr int kManyTimes = 1'000'000;
 
 class EvaluatorFaults : public testing::EvaluatedRun {
  protected:
-  ~EvaluatorFaults() override { stat_fault = open_fault = {}; }
+  ~EvaluatorFaults() override {
+    stat_fault = open_fault = {};
+    seconds_behind = 0;
+  }
 
   // Trains, and makes evaluations.jsonl as long as a file may become on the full disk. Returns the
   // number of its lines.
@@ -189,6 +201,45 @@ TEST_F(EvaluatorFaults, ReadsEachManifestOnceAfterSigterm) {
   EXPECT_EQ(report.left, 3U);
   EXPECT_GE(open_fault.failed, 1);
   EXPECT_LE(open_fault.failed, 5) << "five tries for one manifest";
+}
+
+// Beside ranks, an end counts if it came after this process began. The times of files are those of
+// a file server, whose clock may be behind or ahead.
+TEST_F(EvaluatorFaults, KnowsAnEarlierEndWhateverTheClockOfTheServerSays) {
+  train(1);
+  ::setenv("ROTA_ROLE", "evaluator", 1);
+  for (const int hours : {1, 0, -1}) {
+    seconds_behind = std::int64_t{3600} * hours;
+    const auto began = std::chrono::steady_clock::now();
+    std::atomic<bool> has_ended = false;
+    EvaluatorReport report;
+    std::thread thread([&] {
+      report = evaluate();
+      has_ended = true;
+    });
+    while (!has_ended && std::chrono::steady_clock::now() < began + std::chrono::seconds(20)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_TRUE(has_ended) << hours;
+    if (!has_ended) ::kill(::getpid(), SIGTERM);
+    thread.join();
+    EXPECT_TRUE(report.has_ended);
+  }
+  make_end_old();
+  for (const int hours : {2, -2}) {
+    seconds_behind = std::int64_t{3600} * hours;
+    const EndSignal signal;  // SIGTERM may come before the evaluator expects it.
+    std::thread killer([] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      ::kill(::getpid(), SIGTERM);
+    });
+    EXPECT_FALSE(evaluate().has_ended) << hours;
+    killer.join();
+  }
+  ::unsetenv("ROTA_ROLE");
+  for (const auto& entry : std::filesystem::directory_iterator(run())) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".clock")) << entry.path();
+  }
 }
 
 }  // namespace

@@ -75,6 +75,29 @@ TEST_F(EvaluatorTest, ScoresEachCheckpointOnce) {
   EXPECT_THAT(evaluated(), ElementsAre(15, 18));
 }
 
+// TensorBoard then shows the points over the time of training. Another evaluator writes all points
+// again, and knows their times from the lines.
+TEST_F(EvaluatorTest, GivesPointsTheTimesOfTheirCheckpoints) {
+  train(1);
+  const auto first = fs::last_write_time(checkpoint("3")) - std::chrono::hours(5);
+  fs::last_write_time(checkpoint("3"), first);
+  logs_ = folder_.path() / "logs";
+  evaluate();
+  fs::remove_all(logs_);
+  train(2);
+  evaluate();
+  const double expected =
+      std::chrono::duration<double>(fs::file_time_type::clock::to_sys(first).time_since_epoch())
+          .count();
+  std::size_t count = 0;
+  for (const testing::ReadEvent& event : testing::events_in(logs_ / "evaluator")) {
+    if (event.tag != "cost" || event.step != 3) continue;
+    EXPECT_NEAR(event.wall_time, expected, 0.001);
+    ++count;
+  }
+  EXPECT_GE(count, 1U);
+}
+
 // The evaluator is there first, and waits for the folder.
 TEST_F(EvaluatorTest, FollowsARunThatGoesOn) {
   std::thread evaluator([&] { evaluate(); });

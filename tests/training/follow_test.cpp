@@ -61,8 +61,9 @@ class Following : public ::testing::Test {
     return fs::exists(run() / (std::string(12 - step.size(), '0') + step));
   }
 
-  // Trains with `hook` on rank 0 alone, 3 steps in an epoch.
-  EndReport train(TrainingHook& hook, TrainingHook& evaluator, std::size_t epochs) {
+  // Trains with `hook`, and `second` if it is there, on rank 0 alone, 3 steps in an epoch.
+  EndReport train(TrainingHook& hook, TrainingHook& evaluator, std::size_t epochs,
+                  TrainingHook* second = nullptr) {
     EndReport end;
     on_every_rank(2, [&](Communicator& communicator) {
       TrainerOptions options;
@@ -74,6 +75,7 @@ class Following : public ::testing::Test {
                              kFollowing, options);
       trainer.add_chief_hook(evaluator);
       trainer.add_chief_hook(hook);
+      if (second != nullptr) trainer.add_chief_hook(*second);
       const EndReport mine = trainer.run();
       if (communicator.rank() == 0) end = mine;
     });
@@ -125,6 +127,17 @@ TEST_F(Following, KeepsTheCheckpointThatTheEvaluatorFindsBest) {
   train(again, silent, 6);
   EXPECT_TRUE(has_checkpoint("4")) << "a resumed run still keeps it";
   EXPECT_FALSE(has_checkpoint("10"));
+}
+
+// One hook keeps the checkpoint of the smallest loss, and the other one that of the largest.
+TEST_F(Following, KeepsACheckpointForEachOfTwoHooks) {
+  KeepBest smallest({.name = "smallest", .follows = evaluations()});
+  KeepBest largest({.watched = {.rises = true}, .name = "largest", .follows = evaluations()});
+  Evaluations evaluator(evaluations(), {{2, {2, 5}}, {5, {4, 0.5}}, {7, {6, 0.6}}});
+  train(smallest, evaluator, 4, &largest);
+  EXPECT_TRUE(has_checkpoint("2"));
+  EXPECT_TRUE(has_checkpoint("4"));
+  EXPECT_FALSE(has_checkpoint("6"));
 }
 
 // The run begins anew although its evaluations name later checkpoints: it has gone back. Such a

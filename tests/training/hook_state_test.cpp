@@ -124,6 +124,21 @@ TEST_F(HookStateTest, AHookThatOnlyTheCheckpointHasIsLeftOutAndNamed) {
   }
 }
 
+// A hook that rank 0 alone adds needs add_chief_hook(): otherwise a part of what it remembers would
+// be in no file.
+TEST_F(HookStateTest, AHookThatOneRankAddsForAllIsRefused) {
+  const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
+    train_with(communicator, options(), communicator.rank() == 0 ? Has::kOnAllRanks : Has::kNone,
+               1);
+  });
+  for (const auto& outcome : outcomes) {
+    EXPECT_EQ(error_of(outcome).code(), ErrorCode::kMismatch);
+    EXPECT_THAT(error_of(outcome).what(),
+                HasSubstr("lacks counter counts/steps, which rank 0 has"));
+    EXPECT_THAT(error_of(outcome).what(), HasSubstr("add_chief_hook()"));
+  }
+}
+
 // Without this test, a hook's pieces could hide that a whole parameter is missing.
 TEST_F(HookStateTest, AParameterThatOnlyTheCheckpointHasIsRefused) {
   const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {

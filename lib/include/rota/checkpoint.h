@@ -132,15 +132,20 @@ class ROTA_EXPORT Checkpointer {
   // hosts have whole. If a host has none, another host sends it this one; what the ranks of that
   // host alone had may be lost, such as the feedback of a codec, and Restored::note and stderr say
   // so. Collective. Throws Error kBadData if all are damaged; UnreadableFile if a file cannot be
-  // read, as it may be whole; kNotFound; kMismatch if the checkpoint is of another model,
-  // optimizer, data or seed (the text shows both sides), with no piece changed; kCannotWrite if a
-  // host cannot write what it is sent; what visits throw; and what collectives throw.
+  // read, as it may be whole; kNotFound; kMismatch, with no piece changed, if the checkpoint is
+  // of another model, optimizer, data or seed, or if ranks visit different pieces of the world (the
+  // text shows both sides); kCannotWrite if a host cannot write what it is sent; what visits throw;
+  // and what collectives throw.
   Restored restore();
 
   // Rank 0 decides when to save, and the caller tells the other ranks. Returns on rank 0 whether a
   // checkpoint of `step` is due and no save is under way. Counts the saves that fall due while
   // another is under way. Returns false on other ranks.
   bool is_due(std::uint64_t step);
+
+  // Saves come after restore(). save(), finish(), complete() and go_on() throw Error
+  // kInvalidArgument if the folder had checkpoints, and nothing was restored: a run that begins
+  // anew there would set them aside, or remove them.
 
   // First waits for an earlier save that has not ended. Then begins a checkpoint of `step`.
   // Collective. Without `asynchronous`, returns when the checkpoint is written. Throws Error
@@ -172,10 +177,10 @@ class ROTA_EXPORT Checkpointer {
 
   std::optional<std::uint64_t> last_step() const noexcept;  // Of the newest save that has begun.
   double stalled_seconds() const noexcept;  // How long this rank has waited for saves.
-  // Keeps the checkpoint of this step when it is old, instead of the one that was marked before.
-  // Call it before the save() of this step, or later. Has no effect if that save fails, or if the
-  // checkpoint has been removed already. Rank 0 only.
-  void mark_best(std::uint64_t step);
+  // Keeps the checkpoint of this step when it is old, instead of the one that `marker` has marked
+  // before. Call it before the save() of this step, or later. Has no effect if that save fails, or
+  // if the checkpoint has been removed already. Rank 0 only.
+  void mark_best(std::uint64_t step, std::size_t marker = 0);
 
  private:
   class ROTA_HIDDEN Impl;

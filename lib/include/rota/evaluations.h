@@ -19,6 +19,7 @@ struct SavedEvaluation {
   std::uint64_t step = 0;   // Of the checkpoint.
   std::uint64_t samples = 0;
   std::vector<double> sums;  // The sums of the score, over the samples.
+  double time = 0;           // When the checkpoint was saved, in seconds since 1970; 0: unknown.
   friend bool operator==(const SavedEvaluation&, const SavedEvaluation&) = default;
 };
 
@@ -37,7 +38,7 @@ class ROTA_EXPORT FollowedEvaluations {
 
   // The next evaluation; empty if there is none at present. Looks at the file once in a second at
   // most, and never waits for the evaluator. A damaged line is passed over, and named on stderr.
-  // Throws UnreadableFile if the file cannot be read.
+  // Throws UnreadableFile if the file cannot be read at five looks in a row.
   std::optional<SavedEvaluation> next();
 
  private:

@@ -88,7 +88,7 @@ struct KeepBestOptions {
 };
 
 // Saves a checkpoint after each evaluation that is the best so far. This checkpoint is not removed
-// until a better one is saved.
+// until a better one is saved. Several such hooks keep a checkpoint each.
 // If the hook follows an evaluator, it saves no further checkpoint: it keeps the checkpoint with
 // the best score so far, if this checkpoint is still there when its score is known.
 template <SummedScore S>

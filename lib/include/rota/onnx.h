@@ -53,8 +53,9 @@ struct OnnxNode {
 
 // A graph of operators of ONNX's opset 17. Each call names what earlier calls have added, so a
 // graph has no cycle and no gap. Calls throw Error kInvalidArgument, and add nothing, for a name
-// that is empty, taken, or unknown, and for values that do not fit their shape. Whether a node's
-// inputs fit its operator is not checked: onnx.checker and onnxruntime check that.
+// that is empty, taken, or unknown, for a text that is not UTF-8, and for values that do not fit
+// their shape. Whether a node's inputs fit its operator is not checked: onnx.checker and
+// onnxruntime check that.
 class ROTA_EXPORT OnnxGraph {
  public:
   explicit OnnxGraph(std::string name);

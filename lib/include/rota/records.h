@@ -38,7 +38,8 @@ class ROTA_EXPORT RecordWriter {
   RecordWriter(RecordWriter&& other) noexcept;
   RecordWriter& operator=(RecordWriter&& other) noexcept;
 
-  // `data` is borrowed for the call. Throws Error kCannotWrite. Then close() throws, too.
+  // `data` is borrowed for the call. Throws Error kCannotWrite. Then all further calls of append()
+  // and close() throw, too: the file may end in half of this record.
   void append(std::span<const std::byte> data);
 
   // Returns the number of records so far.

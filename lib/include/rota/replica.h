@@ -82,8 +82,12 @@ class ROTA_EXPORT Replica {
   // Returns the seconds for which steps have waited for sums over all ranks since the start.
   double waited_seconds() const noexcept { return core_.waited_seconds(); }
 
-  // Returns this rank's score of `batch`, without dropout. Not collective.
-  ScoreType evaluate(const BatchType& batch) { return model_.evaluate(batch); }
+  // Returns this rank's score of `batch`, without dropout. Not collective. On a device, waits for
+  // the sums of the last step, and throws what waiting for them throws.
+  ScoreType evaluate(const BatchType& batch) {
+    core_.settle();
+    return model_.evaluate(batch);
+  }
 
   // Returns the sum of the scores of all ranks. Collective: every rank must call it.
   ScoreType sum_over_world(const ScoreType& score) {

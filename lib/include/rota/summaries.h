@@ -45,9 +45,10 @@ using Hyperparameters = std::vector<std::pair<std::string, Hyperparameter>>;
 // dropped. Both are counted, and reported on stderr. Several threads may call a SummaryWriter at
 // the same time.
 //
-// Each call takes its time from the system's clock. A tag names a curve: "loss/train". TensorBoard
-// groups tags by the part before the first slash. Calls throw Error kInvalidArgument for a tag
-// that is empty or has control characters, such as a newline, and kClosed after close().
+// Each call takes its time from the system's clock, unless it is given a time. A tag names a curve:
+// "loss/train". TensorBoard groups tags by the part before the first slash. Calls throw Error
+// kInvalidArgument for a tag that is empty, is not UTF-8 or has control characters, such as a
+// newline, and kClosed after close().
 class ROTA_EXPORT SummaryWriter {
  public:
   // Makes the folder if it is missing, and a file "events.out.tfevents.TIME.HOST.PID.N" in it. This
@@ -63,6 +64,9 @@ class ROTA_EXPORT SummaryWriter {
 
   // Rounds `value` to float, as TensorBoard does. NaN and infinities are kept.
   void scalar(std::string_view tag, double value, std::int64_t step);
+  // Does the same for a value of an earlier time, which TensorBoard then shows.
+  void scalar(std::string_view tag, double value, std::int64_t step,
+              std::chrono::system_clock::time_point time);
 
   // The values are copied, and counted in 30 buckets of equal width. NaN and infinities are in no
   // bucket: if there are any, the curve "TAG/not_finite" has their number.
@@ -74,11 +78,12 @@ class ROTA_EXPORT SummaryWriter {
   void image(std::string_view tag, ImageShape shape, std::span<const std::uint8_t> pixels,
              std::int64_t step);
 
-  // TensorBoard reads `text` as Markdown.
+  // TensorBoard reads `text` as Markdown. Bytes that are not UTF-8 become U+FFFD.
   void text(std::string_view tag, std::string_view text, std::int64_t step);
 
   // TensorBoard's page of hyperparameters compares runs in neighbouring folders by these values and
   // by the latest values of the scalars `metrics`. close() writes the end of the session.
+  // Texts are as those of text(). Throws Error kInvalidArgument for a name that is not UTF-8.
   void hyperparameters(const Hyperparameters& values, const std::vector<std::string>& metrics,
                        std::int64_t step);
 

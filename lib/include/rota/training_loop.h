@@ -152,7 +152,7 @@ class ROTA_EXPORT TrainingLoop {
   std::span<const RankSeconds> world_rank_seconds();
   void fulfil_step_wishes();
   void agree_between_epochs();
-  std::uint64_t take_kept_step() noexcept;
+  std::vector<CheckpointMark> take_marks(bool is_best_agreed);
   std::string shared_stop_reason();
   void report_checkpoints();
 

@@ -1,20 +1,30 @@
 // What hooks ask of all ranks together: to stop, to save a checkpoint, to learn more slowly. The
 // wish of a hook on one rank is enough, and all ranks fulfil it after the same step.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <rota/export.h>
 
 namespace rota {
 
-// The wishes of all ranks, the same on every rank.
+// A checkpoint that is kept when it is old, until the same marker marks another one. Each hook is a
+// marker of its own.
+struct CheckpointMark {
+  std::size_t marker = 0;
+  std::uint64_t step = 0;
+};
+
+// The wishes of all ranks, the same on every rank, except for the last two.
 struct TrainingWishes {
   bool stop = false;
   bool checkpoint = false;
-  bool best = false;                // The weights are the best so far: see ask_to_keep().
-  double learning_rate_factor = 1;  // The smallest factor that a rank asks for.
-  std::uint64_t kept_step = 0;      // See ask_to_keep(step). On rank 0 only; 0: none.
+  bool best = false;                    // The weights are the best so far: see ask_to_keep().
+  double learning_rate_factor = 1;      // The smallest factor that a rank asks for.
+  std::uint64_t kept_step = 0;          // See ask_to_keep(step). Of one hook; 0: none.
+  std::vector<CheckpointMark> marks{};  // On rank 0 only: what hooks ask to keep.
 };
 
 // The base class of all that may ask: hooks and sessions.
@@ -37,13 +47,13 @@ class ROTA_EXPORT Wisher {
   // Asks for a checkpoint. It is saved if the Trainer has a session that saves checkpoints.
   void ask_for_checkpoint() noexcept;
 
-  // Asks for a checkpoint after the evaluation. It is kept when it is old, until a later call marks
-  // another one. For on_evaluation() and on_epoch().
+  // Asks for a checkpoint after the evaluation. It is kept when it is old, until a later call of
+  // this object marks another one. For on_evaluation() and on_epoch().
   void ask_to_keep() noexcept;
 
   // Asks that the checkpoint of `step`, which was saved before, is kept when it is old, until a
-  // later call marks another one. Has no effect on other ranks than rank 0, or if the checkpoint
-  // has been removed already.
+  // later call of this object marks another one. Has no effect on other ranks than rank 0, or if
+  // the checkpoint has been removed already.
   void ask_to_keep(std::uint64_t step) noexcept;
 
   // Asks that the learning rate is `factor` times what it was, from the next epoch on. `factor` is
