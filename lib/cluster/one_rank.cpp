@@ -54,10 +54,18 @@ Specification read_rank(const std::string& source, const Environment& environmen
   return specification;
 }
 
+std::string port_text(const Environment& environment, std::string_view name) {
+  std::string text = environment.text(name);
+  const bool is_link = text.starts_with("tcp://") || text.starts_with("udp://");
+  return is_link ? "" : text;
+}
+
 std::optional<RendezvousEndpoint> read_rendezvous(const Environment& environment,
                                                   std::string_view name, std::string_view port) {
   constexpr std::size_t kLargestPort = 65535;
-  const auto number = environment.number(port, {.least = 1, .most = kLargestPort});
+  const bool is_given = environment.text(port) == port_text(environment, port);
+  const auto number = is_given ? environment.number(port, {.least = 1, .most = kLargestPort})
+                               : std::optional<std::size_t>();
   const std::string* text = environment.find(name);
   if (!text) return std::nullopt;
   // An IPv6 address has no brackets in this variable, because the port has its own variable.
