@@ -2,6 +2,7 @@
 // source.
 #include "cluster/pods.h"
 #include "cluster/sources.h"
+#include "cluster/unread_hosts.h"
 
 namespace rota::cluster {
 namespace {
@@ -26,14 +27,15 @@ std::optional<Specification> from_stateful_set(const Given& given) {
   const bool is_pod = environment.has("KUBERNETES_SERVICE_HOST");
   const std::string* hosts = environment.find("ROTA_HOSTS");
   const bool is_asked_for = is_pod || (hosts && *hosts != "1");
-  if (!pod || !is_asked_for) return std::nullopt;
+  // A LeaderWorkerSet makes several StatefulSets, so its pods have ordinals of their own.
+  if (!pod || !is_asked_for || environment.has("LWS_GROUP_SIZE")) return std::nullopt;
   const Declared declared = read_declared(environment);
   Specification specification{.source = "StatefulSet"};
   const std::size_t first = declared.ordinal_start;
   const bool is_alone = declared.host_count == std::size_t{1};
   if ((!declared.host_count || is_alone) && is_made_up(pod->ordinal, first)) return std::nullopt;
   if (!declared.host_count) {
-    if (hosts) return std::nullopt;
+    if (hosts || !sign_of_started_hosts(environment).empty()) return std::nullopt;
     specification.own_host = pod->ordinal;
     return specification;
   }
