@@ -124,6 +124,12 @@ void Resolver::ask_addresses(const std::string& address) {
     answer_->addresses.push_back(*number);
     return;
   }
+  // No name has such a sign, so no name server is asked.
+  if (const std::size_t sign = parts.host.find('%'); sign != std::string::npos) {
+    answer_->failure = "this host has no interface " + parts.host.substr(sign + 1) +
+                       ", so it cannot reach this address: give a name or another address";
+    return;
+  }
   answer_->addresses = addresses_in(text_of(options_.hosts), parts.host, parts.port);
   if (!answer_->addresses.empty()) return;
   if (is_own_name(parts.host)) {

@@ -133,6 +133,14 @@ TEST_F(ResolverTest, FindsARecordThatWasNotThereBefore) {
   EXPECT_EQ(after.failure, "");
 }
 
+// A link-local address of another host names an interface of that host.
+TEST_F(ResolverTest, SaysThatAnInterfaceIsMissing) {
+  EXPECT_EQ(addresses("[fe80::1%none7]:7001").failure,
+            "this host has no interface none7, so it cannot reach this address: give a name or "
+            "another address");
+  EXPECT_THAT(server_.questions(), IsEmpty());
+}
+
 TEST_F(ResolverTest, SaysThatANameHasOtherRecordsOnly) {
   server_.add_text("service");
   EXPECT_THAT(addresses("service:7001").failure,
