@@ -194,6 +194,12 @@ TEST(UnreadHosts, MakeAProgramOneOfSeveralWhereItIsStartedOnEach) {
     return sign_of_several(given_of(variables).environment);
   };
   EXPECT_EQ(sign_in({"WORLD_SIZE=4", "ROTA_HOSTS=1"}), "WORLD_SIZE is 4");  // All on one host.
+  // In a pod whose command lacks rotarun.
+  EXPECT_EQ(sign_in({"ROTA_HOSTS=4", "JOB_COMPLETION_INDEX=1"}), "ROTA_HOSTS is 4");
+  EXPECT_EQ(sign_in({"ROTA_HOSTS=a:2,b:2"}), "ROTA_HOSTS is 'a:2,b:2'");
+  EXPECT_EQ(sign_in({"PET_NNODES=2", "PET_NODE_RANK=0"}), "PET_NNODES is 2");
+  EXPECT_EQ(sign_in({"PET_NNODES=1:4"}), "PET_NNODES is '1:4'");
+  EXPECT_EQ(sign_in({"ROTA_HOSTS=a:2", "PET_NNODES=1"}), "");
   EXPECT_EQ(sign_in({"SLURM_NNODES=2-4"}), "");  // An option of srun, in a shell.
 }
 
