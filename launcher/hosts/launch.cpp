@@ -2,6 +2,7 @@
 // starts them through agents. rotarun-hosts also serves --follow, on a host that an agent started.
 #include <unistd.h>
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -9,6 +10,8 @@
 
 #include <rota/error.h>
 
+#include "cluster/environment.h"
+#include "launcher/command/exit_codes.h"
 #include "launcher/hosts/across.h"
 #include "launcher/hosts/rendezvous/host_setup.h"
 #include "launcher/hosts/rendezvous/lookup.h"
@@ -19,9 +22,12 @@
 #include "launcher/plan/job_scope.h"
 #include "launcher/ranks/rank_environment.h"
 #include "os/host.h"
+#include "os/poll_set.h"
 
 namespace rota::launcher {
 namespace {
+
+using base::Clock;
 
 // How long the writer of --key-fd may take to write the key.
 constexpr std::chrono::seconds kKeyTime{30};
@@ -61,6 +67,40 @@ MpiView mpi_view_here(const cluster::Specification& hosts, const Options& option
                      options.rank_count.value_or(hosts.world_size.value_or(all)), environment);
 }
 
+// Looks up the names of the hosts again until one of them leads to this host, all of them have an
+// address, or --join-timeout has passed: a name server may learn of a pod only after its start.
+// Returns an exit code if a signal ends the wait.
+std::optional<int> wait_for_own_name(const Options& options, os::SignalWatch& signals,
+                                     cluster::Specification& hosts,
+                                     std::vector<names::Answer>& answers) {
+  constexpr std::chrono::milliseconds kPause{500};
+  const base::TimePoint start = Clock::now();
+  const base::TimePoint end = start + options.join_timeout.value_or(kTimeToGather);
+  base::TimePoint say_at = start + kSayTime;
+  while (!hosts.own_host && Clock::now() < end) {
+    const auto unknown = std::ranges::find_if(
+        answers, [](const names::Answer& answer) { return answer.addresses.empty(); });
+    if (unknown == answers.end()) return std::nullopt;
+    if (Clock::now() >= say_at) {
+      const auto index = static_cast<std::size_t>(unknown - answers.begin());
+      complain("looking for this host in " + hosts.source + ": " + hosts.hosts[index].name + ": " +
+               unknown->failure);
+      say_at += kSayTime;
+    }
+    os::PollSet polls;
+    polls.add(signals.fd(), true, false);
+    polls.wait(std::min(end, Clock::now() + kPause));
+    if (const auto number = next_request(signals)) {
+      complain("got " + os::signal_name(*number) + " while looking for this host in " +
+               hosts.source);
+      return kExitSignalBase + *number;
+    }
+    answers = look_up(names_of(hosts.hosts));
+    hosts.own_host = find_this_host(answers);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 int launch_across(const Options& options, const std::vector<std::string>& arguments,
@@ -70,6 +110,13 @@ int launch_across(const Options& options, const std::vector<std::string>& argume
   if (are_asked_for(options, known)) answers = look_up(names_of(known.hosts));
   if (!known.own_host) known.own_host = find_this_host(answers);
   const bool starts = starts_others(options, known);
+  const std::vector<std::string> environment = os::environment();
+  std::optional<os::SignalWatch> early;
+  const bool is_pod = cluster::is_set(environment, "KUBERNETES_SERVICE_HOST");
+  if (is_pod && !starts && !known.own_host && !answers.empty()) {
+    early = watch_signals(options);
+    if (const auto code = wait_for_own_name(options, *early, known, answers)) return *code;
+  }
   if (!starts && !options.agent.empty() && options.agent != "none") {
     throw UsageError(
         "--agent starts rotarun on the hosts of --host, --hostfile or an allocation, but not on "
@@ -77,11 +124,10 @@ int launch_across(const Options& options, const std::vector<std::string>& argume
         known.source + ": leave out --agent");
   }
   const Options job = job_across(options, arguments, facts, known, starts);
-  const std::vector<std::string> environment = os::environment();
   if (starts) discard_key(job);  // A new key is made for the started hosts.
   const Others others{.hosts = known, .key = starts ? std::nullopt : read_given_key(job)};
   const Found found = find_program(job, environment, mpi_view_here(known, job, facts, environment));
-  os::SignalWatch signals = watch_signals(job);
+  os::SignalWatch signals = early ? *std::move(early) : watch_signals(job);
   if (!starts) {
     return start(environment, found, signals, [&](RunContext& context) {
       return run_across(job, facts, others, context, signals);

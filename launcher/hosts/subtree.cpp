@@ -54,14 +54,20 @@ auth::Admission Subtree::judge(const auth::Identity& caller) const {
     return auth::never(name_of_host(host_plan_, caller.from) + " is this host");
   }
   if (caller.from >= members_.size()) {
-    return auth::never("this job has " + std::to_string(members_.size()) + " hosts");
+    return misfit("this job has " + std::to_string(members_.size()) + " hosts");
   }
   const std::size_t parent = parent_of(host_plan_, caller.from);
   if (caller.from != host_plan_.leader_host && parent == host_plan_.own_host) {
     return is_too_late(caller.from) ? auth::not_now(why_too_late()) : auth::Admission{};
   }
-  return auth::never(name_of_host(host_plan_, caller.from) + " must connect to " +
-                     name_of_host(host_plan_, parent));
+  return misfit(name_of_host(host_plan_, caller.from) + " must connect to " +
+                name_of_host(host_plan_, parent));
+}
+
+// Refuses a caller that does not fit this job. If this job has begun, the caller may belong to a
+// job that replaces it, with other hosts, so the caller may try again.
+auth::Admission Subtree::misfit(const std::string& why) const {
+  return is_gathering() ? auth::never(why) : auth::not_now(why + "; this job has begun");
 }
 
 // Returns whether a new rotarun of the host `host` comes too late. Once all hosts with ranks have
@@ -296,8 +302,13 @@ void Subtree::lose(std::size_t host, const std::string& why) {
   }
 }
 
+void Subtree::begin(Phase phase) {
+  phase_ = phase;
+  acceptor_.let_others_wait();
+}
+
 void Subtree::on_finish(int exit_code) {
-  phase_ = Phase::kFinished;
+  begin(Phase::kFinished);
   is_done_ = exit_code == 0;
 }
 
@@ -322,7 +333,7 @@ std::optional<base::TimePoint> Subtree::next_deadline() const {
 }
 
 void Subtree::assign(const std::vector<HostText>& assignments) {
-  phase_ = Phase::kRunning;
+  begin(Phase::kRunning);
   assignments_ = routes_.assign(assignments);
   for (std::size_t host = 0; host < members_.size(); ++host) {
     if (members_[host].link) let_begin(host);
@@ -350,7 +361,7 @@ void Subtree::send_to_rank(std::size_t rank, const ControlMessage& message) {
 }
 
 void Subtree::refuse(const ControlMessage& refusal, base::TimePoint now) {
-  phase_ = Phase::kFinished;
+  begin(Phase::kFinished);
   send(refusal);
   for (Member& member : members_) {
     if (member.link) member.link->close(now);

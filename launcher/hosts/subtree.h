@@ -93,6 +93,7 @@ class Subtree {
     bool has_ended = false;
     bool is_slow = false;  // The host is slow, and that was reported.
   };
+  enum class Phase { kGathering, kRunning, kFinished };
   struct Newcomer {
     std::unique_ptr<LauncherLink> link;
     std::size_t host = 0;
@@ -101,6 +102,7 @@ class Subtree {
   };
 
   auth::Admission judge(const auth::Identity& caller) const;
+  auth::Admission misfit(const std::string& why) const;
   bool is_too_late(std::size_t host) const;
   std::string why_too_late() const;
   void receive_newcomers(base::TimePoint now);
@@ -112,10 +114,9 @@ class Subtree {
   void hear(std::size_t host, base::TimePoint now);
   void on_message(std::size_t host, ControlMessage message);
   void on_event(std::size_t host, ControlMessage message);
+  void begin(Phase phase);
   void watch_liveness(std::size_t host, base::TimePoint now);
   void lose(std::size_t host, const std::string& why);
-
-  enum class Phase { kGathering, kRunning, kFinished };
 
   const HostPlan& host_plan_;
   Say say_;

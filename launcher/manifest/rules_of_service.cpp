@@ -142,15 +142,16 @@ Findings is_pod_found(const Manifest& manifest, const Workload& workload) {
   return findings;
 }
 
+// The API takes a single port without a name.
 Findings are_ports_named(const Manifest& manifest, const Workload& workload) {
   Findings findings;
   for (const Tree* service : selecting(manifest, workload)) {
     const Tree& ports = list_at(*service, "spec.ports");
     for (std::size_t i = 0; i < ports.size(); ++i) {
-      if (!text_at(ports[i], "name").empty()) continue;
+      if (ports.size() == 1 || !text_at(ports[i], "name").empty()) continue;
       findings.push_back(error(name_of(*service) + ": spec.ports[" + std::to_string(i) +
-                               "].name is missing, but the Service needs it to find the port: add "
-                               "a name, such as rendezvous"));
+                               "].name is missing, and the API refuses a Service that has several "
+                               "ports without names: add a name, such as rendezvous"));
     }
   }
   return findings;

@@ -13,6 +13,7 @@
 #include "launcher/plan/layout.h"
 #include "launcher/plan/nested_launch.h"
 #include "os/address.h"
+#include "os/link_local.h"
 
 namespace rota::launcher {
 namespace {
@@ -122,7 +123,10 @@ cluster::Given gather_given(const Options& options, const std::vector<std::strin
   const bool are_listed = options.host_list || given.hostfile || !given.node_files.empty() ||
                           given.environment.has("ROTA_HOSTS") ||
                           given.environment.has("SLURM_JOB_ID");
-  if (are_listed) given.host_addresses = os::own_addresses();
+  if (!are_listed) return given;
+  given.host_addresses = os::own_addresses();
+  const std::vector<std::string> of_links = os::own_link_local_addresses();
+  given.host_addresses.insert(given.host_addresses.end(), of_links.begin(), of_links.end());
   return given;
 }
 

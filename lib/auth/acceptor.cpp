@@ -210,6 +210,7 @@ bool Acceptor::accept(base::TimePoint now) {
     const Credentials own(options_.key, options_.encrypts);
     callers_.push_back({std::move(accepted.socket), *accepted.caller,
                         Handshake::answer(own, options_.incarnation), now});
+    if (others_wait_) callers_.back().handshake.let_others_wait();
   }
   return false;
 }

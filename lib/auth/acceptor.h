@@ -56,6 +56,10 @@ class Acceptor {
   std::vector<Member> receive(base::TimePoint now);
   std::optional<base::TimePoint> next_deadline() const;
 
+  // Lets a caller try again later if only one side encrypts. Call it once the job has begun: the
+  // caller may belong to a job that replaces this one.
+  void let_others_wait() noexcept { others_wait_ = true; }
+
   // Returns why the acceptor rejected the last rejected caller, and where that caller called from,
   // such as "it holds another key (it called from 10.0.0.7)".
   const std::string& last_complaint() const noexcept { return last_complaint_; }
@@ -98,6 +102,7 @@ class Acceptor {
   std::optional<base::TimePoint> full_until_;  // Set when descriptors are used up.
   std::optional<base::TimePoint> pauses_until_;
   std::string last_complaint_;
+  bool others_wait_ = false;
 };
 
 // How long a caller may take to prove who it is.

@@ -317,7 +317,9 @@ void Handshake::read_call() {
   identity_.to = in.take<std::uint32_t>();
   const Trouble trouble = trouble_with(format, identity_.incarnation);
   state_ = State::kAsking;
-  if (trouble.verdict != Verdict::kAccepted) refuse(trouble.verdict, trouble.why);
+  if (trouble.verdict == Verdict::kAccepted) return;
+  const bool may_wait = others_wait_ && trouble.verdict == Verdict::kOneEncrypts;
+  refuse(may_wait ? Verdict::kNotNow : trouble.verdict, trouble.why);
 }
 
 void Handshake::accept() { write_verdict(Verdict::kAccepted, {}); }
@@ -350,7 +352,8 @@ void Handshake::read_verdict() {
   // If this side finds a problem, why() describes it in this side's words, not in the peer's.
   const Trouble trouble = trouble_with(format, incarnation);
   if (trouble.verdict != Verdict::kAccepted) {
-    return end(State::kRefused, trouble.verdict, trouble.why);
+    const bool may_wait = trouble.verdict == Verdict::kOneEncrypts && verdict == Verdict::kNotNow;
+    return end(State::kRefused, may_wait ? verdict : trouble.verdict, trouble.why);
   }
   if (verdict == Verdict::kAccepted) {
     if (incarnation != 0) identity_.incarnation = incarnation;

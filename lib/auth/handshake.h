@@ -122,6 +122,9 @@ class Handshake {
   // `incarnation` is the incarnation of the answerer's job, 0 if the job has none.
   static Handshake answer(const Credentials& own, std::uint64_t incarnation = 0,
                           const DataFormat& format = {});
+  // Makes an answerer refuse with kNotNow in place of kOneEncrypts: the caller may belong to a job
+  // that replaces the answerer's job.
+  void let_others_wait() noexcept { others_wait_ = true; }
   Handshake(Handshake&&) noexcept = default;
   Handshake& operator=(Handshake&&) noexcept = default;
 
@@ -230,6 +233,7 @@ class Handshake {
   std::array<std::byte, kAllBytes> said_{};  // All messages of both sides, in order.
   std::size_t moved_ = 0;                    // Bytes of said_ sent or received so far.
   std::string why_;
+  bool others_wait_ = false;  // See let_others_wait().
 };
 
 }  // namespace rota::auth

@@ -46,6 +46,18 @@ std::string Environment::text(std::string_view name) const {
   return value ? *value : std::string();
 }
 
+std::vector<std::string> Environment::names_like(std::string_view begin,
+                                                 std::string_view end) const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : values_) {
+    const bool is_long = name.size() > begin.size() + end.size();
+    if (is_long && name.starts_with(begin) && name.ends_with(end) && !value.empty()) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
 std::optional<std::size_t> Environment::number(std::string_view name, Range range) const {
   const std::string* value = find(name);
   if (!value) return std::nullopt;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cluster/refusal.h"
 
@@ -35,6 +36,9 @@ class Environment {
   bool has(std::string_view name) const { return find(name) != nullptr; }
   const std::string* find(std::string_view name) const;  // Returns null if it is not set.
   std::string text(std::string_view name) const;         // Returns "" if it is not set.
+
+  // Returns the names of the variables that begin and end so, and are not empty, in their order.
+  std::vector<std::string> names_like(std::string_view begin, std::string_view end) const;
 
   // Returns nothing if the variable is not set. Throws Error kInvalidArgument if its value is not a
   // number in the range.

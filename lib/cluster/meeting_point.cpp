@@ -63,7 +63,7 @@ int starter_of_all(const Given& given) {
 // process that started the ranks.
 std::string local_name_of(const Specification& chosen, const Given& given) {
   std::string job = job_id_of(chosen, given);
-  const std::string port = given.environment.text("MASTER_PORT");
+  const std::string port = port_text(given.environment, "MASTER_PORT");
   if (!port.empty()) job += (job.empty() ? "" : "-") + port;
   if (job.empty()) job = "of-" + std::to_string(starter_of_all(given));
   return os::kLocalSign + ("rota-" + std::to_string(os::own_user()) + "-" + as_part_of_name(job));

@@ -25,6 +25,21 @@ std::string sign_above(const Environment& environment, std::string_view name, Ra
   return number && *number > most ? std::string(name) + " is " + std::to_string(*number) : "";
 }
 
+// Returns a sign that a person, or Kubeflow's Trainer, has declared several hosts: a number, a list
+// such as "a:2,b:2", or a range such as "2:4". Otherwise returns an empty text.
+std::string sign_of_declared_hosts(const Environment& environment) {
+  for (const std::string name : {"ROTA_HOSTS", "PET_NNODES"}) {
+    const std::string text = environment.text(name);
+    if (text.find_first_not_of("0123456789") == std::string::npos) {
+      auto sign = text.empty() ? "" : sign_above(environment, name, kAnyRankCount, 1);
+      if (!sign.empty()) return sign;
+    } else if (text.find(name == "ROTA_HOSTS" ? ',' : ':') != std::string::npos) {
+      return name + " is " + shown(text);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Specification read_rank(const std::string& source, const Environment& environment,
@@ -54,10 +69,18 @@ Specification read_rank(const std::string& source, const Environment& environmen
   return specification;
 }
 
+std::string port_text(const Environment& environment, std::string_view name) {
+  std::string text = environment.text(name);
+  const bool is_link = text.starts_with("tcp://") || text.starts_with("udp://");
+  return is_link ? "" : text;
+}
+
 std::optional<RendezvousEndpoint> read_rendezvous(const Environment& environment,
                                                   std::string_view name, std::string_view port) {
   constexpr std::size_t kLargestPort = 65535;
-  const auto number = environment.number(port, {.least = 1, .most = kLargestPort});
+  const bool is_given = environment.text(port) == port_text(environment, port);
+  const auto number = is_given ? environment.number(port, {.least = 1, .most = kLargestPort})
+                               : std::optional<std::size_t>();
   const std::string* text = environment.find(name);
   if (!text) return std::nullopt;
   // An IPv6 address has no brackets in this variable, because the port has its own variable.
@@ -82,6 +105,7 @@ std::string sign_of_several(const Environment& environment) {
   if (auto sign = sign_above(environment, "PMIX_RANK", kAnyRank, 0); !sign.empty()) return sign;
   // A job that is declared to have one host has no other hosts, whatever the system has started.
   if (environment.text("ROTA_HOSTS") == "1") return {};
+  if (auto sign = sign_of_declared_hosts(environment); !sign.empty()) return sign;
   return sign_of_started_hosts(environment);
 }
 

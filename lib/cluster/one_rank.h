@@ -26,6 +26,10 @@ struct RankNames {
 Specification read_rank(const std::string& source, const Environment& environment,
                         const RankNames& names);
 
+// Returns the value of a variable for a port, such as MASTER_PORT; empty if it is not set. For a
+// Service named master, Kubernetes sets MASTER_PORT=tcp://…, which counts as not set.
+std::string port_text(const Environment& environment, std::string_view name);
+
 // Reads MASTER_ADDR and MASTER_PORT, or similar variables. Returns nothing if `name` is not set.
 std::optional<RendezvousEndpoint> read_rendezvous(const Environment& environment,
                                                   std::string_view name, std::string_view port);

@@ -72,13 +72,13 @@ Specification this_host(const Given& given) {
 
 // Returns this host alone: because ROTA_* variables declare it so, or because nothing is declared.
 Specification alone(const Given& given, const Declared& declared) {
+  if (declared.host_count != std::size_t{1}) require_none_unread(given);
   if (declared.host_count.value_or(1) > 1) {
     refuse("ROTA_HOSTS is " + std::to_string(*declared.host_count) +
            ", but nothing says which of them this host, " + shown(given.host_name) +
            ", is: there is no JOB_COMPLETION_INDEX, and its name has no ordinal; name the hosts "
            "instead, as in ROTA_HOSTS=a:2,b:2");
   }
-  if (!declared.host_count) require_none_unread(given);
   Specification own = this_host(given);
   const auto name = [&](bool is_there, const std::string& variable) {
     if (is_there) own.source += own.source == kThisHost ? " by " + variable : ", " + variable;

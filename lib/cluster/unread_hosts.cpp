@@ -15,10 +15,14 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kLast = "{last}";
+constexpr std::string_view kValues = "{values}";
 constexpr const char* kNameHosts = "name the hosts with --host or ROTA_HOSTS, as in a:2,b:2";
 constexpr const char* kPassSlurmList =
     "pass on SLURM_JOB_NODELIST, which Slurm has set for the job; or name the hosts with --host or "
     "ROTA_HOSTS, as in a:2,b:2";
+constexpr const char* kJoinSkyPilotList =
+    "on each node set ROTA_HOSTS to the addresses of all nodes, as in "
+    "ROTA_HOSTS=$(echo \"$SKYPILOT_NODE_IPS\" | paste -sd,)";
 constexpr const char* kBeAlone = "; or give --this-host for a job of this host alone";
 
 bool has_digits_alone(std::string_view text) {
@@ -65,15 +69,25 @@ std::size_t count_names(const std::string& /*name*/, const std::string& value) {
   return count_different(value, ' ');
 }
 
+// Counts the hosts of SkyPilot, each in a line of its own.
+std::size_t count_lines(const std::string& /*name*/, const std::string& value) {
+  std::set<std::string_view> lines;
+  for (const std::string_view line : split(value, '\n')) {
+    if (!line.empty()) lines.insert(line);
+  }
+  return lines.size();
+}
+
 // Counts the hosts of Volcano and Azure Batch: "a,b".
 std::size_t count_between_commas(const std::string& /*name*/, const std::string& value) {
   return count_different(value, ',');
 }
 
 struct UnreadVariable {
-  const char* name;
+  const char* name;  // With an asterisk, all variables of this form count together.
   std::size_t (*count)(const std::string& name, const std::string& value);
-  const char* remedy;          // {last} stands for the largest index.
+  // {last} stands for the largest index, and {values} for "$NAME", or "$NAME,$OTHER".
+  const char* remedy;
   bool are_started = false;    // The system starts the program on each of these hosts.
   const char* only_with = "";  // Without this variable, another program may mean something else.
   const char* file = "";       // Names a file that lists the hosts, if it can be read.
@@ -98,7 +112,16 @@ constexpr UnreadVariable kUnread[] = {
     {"CLUSTER_SPEC", count_tasks,
      "on each host set ROTA_HOSTS to the names of these hosts without ports, as in ROTA_HOSTS=a,b",
      true},
-    {"VC_WORKER_HOSTS", count_between_commas, "on each pod set ROTA_HOSTS=$VC_WORKER_HOSTS", true},
+    // Each task of a job of Volcano has a variable of its own.
+    {"VC_*_HOSTS", count_between_commas,
+     "on each pod set ROTA_HOSTS to the pods of all tasks that train, as in ROTA_HOSTS={values}",
+     true},
+    {"LWS_GROUP_SIZE", count_number,
+     "on each pod set PET_NNODES=$LWS_GROUP_SIZE, PET_NODE_RANK=$LWS_WORKER_INDEX and "
+     "PET_MASTER_ADDR=$LWS_LEADER_ADDRESS",
+     true},
+    {"SKYPILOT_NUM_NODES", count_number, kJoinSkyPilotList, true},
+    {"SKYPILOT_NODE_IPS", count_lines, kJoinSkyPilotList, true},
     {"FLUX_JOB_NNODES", count_number,
      "on each node set ROTA_HOSTS to the names of the job's nodes, as in "
      "ROTA_HOSTS=$(flux hostlist -ed, local)",
@@ -114,10 +137,31 @@ constexpr UnreadVariable kUnread[] = {
     {.name = "NHOSTS", .count = count_number, .remedy = kNameHosts, .only_with = "SGE_O_HOST"},
 };
 
-std::string remedy_of(const UnreadVariable& variable, std::size_t count) {
+// Returns the variables of this name that are set.
+std::vector<std::string> names_of(const UnreadVariable& variable, const Environment& environment) {
+  const std::string_view name = variable.name;
+  const std::size_t star = name.find('*');
+  if (star != std::string_view::npos) {
+    return environment.names_like(name.substr(0, star), name.substr(star + 1));
+  }
+  if (!environment.has(name)) return {};
+  return {variable.name};
+}
+
+void fill_in(std::string& text, std::string_view place, const std::string& value) {
+  const std::size_t at = text.find(place);
+  if (at != std::string::npos) text.replace(at, place.size(), value);
+}
+
+std::string remedy_of(const UnreadVariable& variable, const Environment& environment,
+                      std::size_t count) {
+  std::string values;
+  for (const std::string& name : names_of(variable, environment)) {
+    values += (values.empty() ? "$" : ",$") + name;
+  }
   std::string remedy = variable.remedy;
-  const std::size_t at = remedy.find(kLast);
-  if (at != std::string::npos) remedy.replace(at, kLast.size(), std::to_string(count - 1));
+  fill_in(remedy, kLast, std::to_string(count - 1));
+  fill_in(remedy, kValues, values);
   return remedy;
 }
 
@@ -131,16 +175,24 @@ bool has_read(std::span<const HostFile> files, std::string_view variable) {
 std::size_t count_hosts(const UnreadVariable& variable, const Given& given) {
   const Environment& environment = given.environment;
   const std::string_view only_with = variable.only_with;
-  const std::string* value = environment.find(variable.name);
-  if (!value || has_read(given.node_files, variable.file)) return 0;
+  if (has_read(given.node_files, variable.file)) return 0;
   if (!only_with.empty() && !environment.has(only_with)) return 0;
-  return variable.count(variable.name, *value);
+  std::size_t count = 0;
+  for (const std::string& name : names_of(variable, environment)) {
+    count += variable.count(name, environment.text(name));
+  }
+  return count;
 }
 
 // Returns a text such as "AWS_BATCH_JOB_NUM_NODES is 2".
 std::string sign_of(const UnreadVariable& variable, const Environment& environment) {
-  const std::string value = environment.text(variable.name);
-  return variable.name + (" is " + (has_digits_alone(value) ? value : shown(value)));
+  std::string sign;
+  for (const std::string& name : names_of(variable, environment)) {
+    const std::string value = environment.text(name);
+    sign += (sign.empty() ? "" : " and ") + name;
+    sign += " is " + (has_digits_alone(value) ? value : shown(value));
+  }
+  return sign;
 }
 
 }  // namespace
@@ -166,7 +218,7 @@ void require_none_unread(const Given& given) {
     if (count < 2) continue;
     refuse(sign_of(variable, given.environment) +
            ", so the job has other hosts, but rota cannot find them by this variable: " +
-           remedy_of(variable, count) + kBeAlone);
+           remedy_of(variable, given.environment, count) + kBeAlone);
   }
 }
 

@@ -1,21 +1,26 @@
 // Writes a file under a hidden name, and renames it when the disk has it.
 #include "formats/replacing_file.h"
 
-#include <atomic>
+#include <cstdint>
+#include <span>
 #include <system_error>
 
 #include <rota/error.h>
 
+#include "base/hex.h"
 #include "os/host.h"
 
 namespace rota::formats {
 namespace {
 
-// Several hosts may share the folder, and several threads may write a file of this name.
+// Returns a name that no other file has. Several hosts may share the folder, several threads may
+// write a file of this name, and a process that was killed leaves its hidden file. The host's name
+// and the number of the process do not tell these apart: when a container starts again in its pod,
+// its processes have the same numbers.
 std::string hidden_name(const std::filesystem::path& path) {
-  static std::atomic<unsigned> count = 0;
-  return "." + path.filename().string() + "." + os::host_name() + "." +
-         std::to_string(os::own_process()) + "." + std::to_string(count++);
+  std::uint64_t number = 0;
+  os::fill_with_randomness(std::as_writable_bytes(std::span(&number, 1)));
+  return "." + path.filename().string() + "." + base::to_hex(number);
 }
 
 }  // namespace

@@ -67,9 +67,6 @@ std::vector<std::string> complete_in_cluster(std::string_view name, const Resolv
                                              const std::string& zone) {
   Names names(name);
   const auto labels = labels_of(name);
-  // Labels such as "_port._tcp" do not say where a service is, so they do not count.
-  const auto label_count = static_cast<std::size_t>(std::ranges::count_if(
-      labels, [](std::string_view label) { return !label.starts_with('_'); }));
   if (is_in(name, zone)) {
     names.add_as_it_stands();
     return names.take();
@@ -78,7 +75,7 @@ std::vector<std::string> complete_in_cluster(std::string_view name, const Resolv
     names.add(zone);
     return names.take();
   }
-  if (label_count > kLabelsOfAPod) names.add_as_it_stands();
+  if (labels.size() > kLabelsOfAPod) names.add_as_it_stands();
   for (const std::string& domain : conf.search) {
     if (is_in(domain, "svc." + zone)) names.add(domain);
   }

@@ -3,7 +3,6 @@
 
 #include <ares.h>
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -12,15 +11,11 @@
 #include "names/completion.h"
 #include "names/failure.h"
 #include "names/hosts_file.h"
-#include "names/order.h"
 #include "names/words.h"
 #include "os/host.h"
 
 namespace rota::names {
 namespace {
-
-constexpr int kInternet = 1;  // The class IN of a record.
-constexpr int kService = 33;  // The type SRV of a record.
 
 // Returns the text of a file, or an empty text if there is no such file: the system's resolver
 // works without the file, too.
@@ -49,8 +44,7 @@ std::vector<os::Address> own_addresses(const std::string& port) {
 // address.
 class Resolver::Question {
  public:
-  // `port` is the port of the addresses; it is empty if the question is for targets.
-  Question(const std::string& name, std::optional<std::string> port, const Options& options)
+  Question(const std::string& name, std::string port, const Options& options)
       : port_(std::move(port)) {
     ResolvConf conf = parse_resolv_conf(text_of(options.resolv_conf), os::host_name());
     if (!options.servers.empty()) conf.servers = options.servers;
@@ -77,7 +71,7 @@ class Resolver::Question {
       channel_->process();
       if (!status_) return std::nullopt;
       const int status = *std::exchange(status_, std::nullopt);
-      if (!answer_.addresses.empty() || !answer_.targets.empty()) return std::move(answer_);
+      if (!answer_.addresses.empty()) return std::move(answer_);
       failure_.add(status);
       const bool knows_another = ++asked_ < names_.size() && Failure::is_an_answer(status);
       if (!knows_another) break;
@@ -88,17 +82,12 @@ class Resolver::Question {
 
  private:
   void ask() {
-    const char* const name = names_[asked_].c_str();
-    if (!port_) {
-      ::ares_query(channel_->get(), name, kInternet, kService, &Question::take_targets, this);
-      return;
-    }
     ares_addrinfo_hints hints{};
     hints.ai_flags = ARES_AI_NUMERICSERV;
     hints.ai_family = AF_UNSPEC;
     hints.ai_socktype = SOCK_STREAM;
-    ::ares_getaddrinfo(channel_->get(), name, port_->c_str(), &hints, &Question::take_addresses,
-                       this);
+    ::ares_getaddrinfo(channel_->get(), names_[asked_].c_str(), port_.c_str(), &hints,
+                       &Question::take_addresses, this);
   }
 
   static void take_addresses(void* self, int status, int /*timeouts*/, ares_addrinfo* found) {
@@ -112,26 +101,7 @@ class Resolver::Question {
     ::ares_freeaddrinfo(found);
   }
 
-  // A target of "." means that the service does not exist.
-  static void take_targets(void* self, int status, int /*timeouts*/, unsigned char* reply,
-                           int reply_bytes) {
-    if (status == ARES_EDESTRUCTION) return;
-    auto& question = *static_cast<Question*>(self);
-    ares_srv_reply* found = nullptr;
-    if (status == ARES_SUCCESS) status = ::ares_parse_srv_reply(reply, reply_bytes, &found);
-    for (const auto* one = found; one != nullptr; one = one->next) {
-      std::string host = one->host;
-      if (host.ends_with('.')) host.pop_back();
-      if (!host.empty()) question.answer_.targets.push_back({std::move(host), one->port});
-    }
-    if (found != nullptr) ::ares_free_data(found);
-    std::ranges::sort(question.answer_.targets, [](const Target& one, const Target& other) {
-      return one.host != other.host ? comes_before(one.host, other.host) : one.port < other.port;
-    });
-    question.status_ = status;
-  }
-
-  std::optional<std::string> port_;
+  std::string port_;
   std::vector<std::string> names_;
   std::size_t asked_ = 0;  // Index of the name that is being asked for.
   Failure failure_;
@@ -154,6 +124,12 @@ void Resolver::ask_addresses(const std::string& address) {
     answer_->addresses.push_back(*number);
     return;
   }
+  // No name has such a sign, so no name server is asked.
+  if (const std::size_t sign = parts.host.find('%'); sign != std::string::npos) {
+    answer_->failure = "this host has no interface " + parts.host.substr(sign + 1) +
+                       ", so it cannot reach this address: give a name or another address";
+    return;
+  }
   answer_->addresses = addresses_in(text_of(options_.hosts), parts.host, parts.port);
   if (!answer_->addresses.empty()) return;
   if (is_own_name(parts.host)) {
@@ -162,11 +138,6 @@ void Resolver::ask_addresses(const std::string& address) {
   }
   answer_.reset();
   question_ = std::make_unique<Question>(parts.host, parts.port, options_);
-}
-
-void Resolver::ask_targets(const std::string& service) {
-  answer_.reset();
-  question_ = std::make_unique<Question>(service, std::nullopt, options_);
 }
 
 bool Resolver::is_asking() const noexcept { return question_ || answer_; }

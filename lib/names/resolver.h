@@ -2,7 +2,6 @@
 // query; all other names are looked up at the name servers.
 #pragma once
 #include <chrono>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,18 +20,9 @@ struct Options {
   std::chrono::milliseconds patience{2000};  // Timeout for each server and each name.
 };
 
-// Where a service is, from an SRV record.
-struct Target {
-  std::string host;  // Complete, without its last dot.
-  std::uint16_t port = 0;
-
-  friend bool operator==(const Target&, const Target&) = default;
-};
-
 // The answer to one question. If it is empty, the same question may succeed later.
 struct Answer {
   std::vector<os::Address> addresses;  // The best first, by RFC 6724.
-  std::vector<Target> targets;         // Sorted with numbers as numbers: mnist-9, mnist-10.
   std::string failure;                 // Why there is nothing, such as "no record yet (…)".
 };
 
@@ -47,10 +37,6 @@ class Resolver {
   // Asks for the addresses of "host:port". Replaces the current question. Throws Error
   // kInvalidArgument for a string of another form, kSystem.
   void ask_addresses(const std::string& address);
-
-  // Asks for the targets of "_port._tcp.service". Replaces the current question. Throws Error
-  // kSystem.
-  void ask_targets(const std::string& service);
 
   bool is_asking() const noexcept;
 

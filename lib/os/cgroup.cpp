@@ -77,9 +77,17 @@ std::optional<std::string_view> find_group(std::string_view controller, bool is_
   return std::nullopt;
 }
 
+// Returns whether the group is `root`, or is below it: /docker/ab is not below /docker/a.
+bool is_below(std::string_view group, std::string_view root) {
+  if (root == "/" || !group.starts_with(root)) return false;
+  return group.size() == root.size() || group[root.size()] == '/';
+}
+
+// The group begins with a slash, and so does what is left of it below the mount's root. So the loop
+// comes to its end.
 std::vector<std::string> folders_of(const Mount& mount, std::string_view group) {
   std::vector<std::string> folders;
-  if (mount.root != "/" && group.starts_with(mount.root)) group.remove_prefix(mount.root.size());
+  if (is_below(group, mount.root)) group.remove_prefix(mount.root.size());
   while (group.size() > 1) {
     folders.push_back(std::string(mount.point) + std::string(group));
     group = group.substr(0, group.rfind('/'));

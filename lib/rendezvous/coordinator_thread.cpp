@@ -77,6 +77,10 @@ void CoordinatorThread::send_rest() {
 // Waits until `latest` at most.
 void CoordinatorThread::turn(std::optional<base::TimePoint> latest) {
   wait(latest);
+  if (!has_begun_ && have_all_joined()) {
+    has_begun_ = true;
+    acceptor_.let_others_wait();
+  }
   for (auth::Acceptor::Member& member : acceptor_.receive(now_)) {
     const std::size_t rank = member.identity.from;
     if (is_there_[rank]) continue;  // The rank has connected twice.
@@ -109,7 +113,9 @@ auth::Admission CoordinatorThread::judge(const auth::Identity& caller) const {
   }
   if (caller.from == 0) return auth::never("this is rank 0 itself: start each rank only once");
   if (caller.from >= world_size_) {
-    return auth::never("this job has " + std::to_string(world_size_) + " ranks");
+    const std::string why = "this job has " + std::to_string(world_size_) + " ranks";
+    // The caller may belong to a job that replaces this one.
+    return has_begun_ ? auth::not_now(why + "; this job has begun") : auth::never(why);
   }
   if (caller.epoch != epoch_) {
     return auth::not_now("this is epoch " + std::to_string(epoch_) +
@@ -119,6 +125,13 @@ auth::Admission CoordinatorThread::judge(const auth::Identity& caller) const {
     return auth::not_now("that rank has joined already");
   }
   return {};
+}
+
+bool CoordinatorThread::have_all_joined() const {
+  for (std::size_t rank = 0; rank < world_size_; ++rank) {
+    if (!router_.has_joined(rank)) return false;
+  }
+  return true;
 }
 
 // A rank that is done with the job sends kLeave before its connection ends. A rank that never

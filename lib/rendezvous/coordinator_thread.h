@@ -41,6 +41,7 @@ class CoordinatorThread {
   void wait(std::optional<base::TimePoint> latest);
   void send_rest();
   auth::Admission judge(const auth::Identity& caller) const;
+  bool have_all_joined() const;
   void notice_departures();
   void give_up(const std::string& why) noexcept;
 
@@ -49,6 +50,7 @@ class CoordinatorThread {
   os::Fd listener_;
   MessageRouter router_;
   auth::Acceptor acceptor_;
+  bool has_begun_ = false;      // All ranks have joined.
   std::vector<bool> is_there_;  // By rank: its connection was open in the last iteration.
   std::unique_ptr<Connection> own_connection_;
   os::PollSet polls_;

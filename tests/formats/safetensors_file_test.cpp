@@ -3,13 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rota/safetensors.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <numeric>
 
+#include "formats/replacing_file.h"
 #include "testing/error_of.h"
 #include "testing/paths.h"
 #include "training/temporary_folder.h"
@@ -123,6 +128,41 @@ TEST_F(SafetensorsFileTest, IsReplacedAndLeavesNoOtherFile) {
   write_one(2);
   EXPECT_EQ(values_of<float>(SafetensorsFile(path()).tensor("a"))[0], 2);
   EXPECT_THAT(names(), ElementsAre("model.safetensors"));
+}
+
+// Runs `act` as process 1, as a container does. Where the system does not allow that, the process
+// has another number. Returns its exit code.
+int run_as_first(const std::function<void()>& act) {
+  const pid_t helper = ::fork();
+  if (helper == 0) {
+    if (::unshare(CLONE_NEWPID) != 0) (void)::unshare(CLONE_NEWUSER | CLONE_NEWPID);
+    const pid_t first = ::fork();
+    if (first == 0) {
+      try {
+        act();
+        ::_exit(0);
+      } catch (const Error&) {
+        ::_exit(1);
+      }
+    }
+    int status = 0;
+    ::waitpid(first, &status, 0);
+    ::_exit(WEXITSTATUS(status));
+  }
+  int status = 0;
+  ::waitpid(helper, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+// When a container starts again in its pod, its processes have the same numbers as before.
+TEST_F(SafetensorsFileTest, IsWrittenBesideWhatAKilledProcessOfTheSameNumberLeft) {
+  const auto write_and_die = [this] {
+    formats::ReplacingFile file(path());
+    ::_exit(0);
+  };
+  EXPECT_EQ(run_as_first(write_and_die), 0);
+  EXPECT_EQ(run_as_first([this] { write_one(2); }), 0);
+  EXPECT_EQ(values_of<float>(SafetensorsFile(path()).tensor("a"))[0], 2);
 }
 
 // An open SafetensorsFile still has the old content after another file has taken its name.

@@ -65,6 +65,32 @@ TEST_F(LauncherHosts, FindThemselvesInTheListByTheirAddresses) {
   }
 }
 
+// A name server may learn of a pod only after its start. Method: a separate /etc/hosts gets the
+// names of the list while the hosts look for themselves in it.
+TEST_F(LauncherHosts, WaitInPodsForTheirNamesToHaveAddresses) {
+  const std::string path = folder_ + "/hosts";
+  std::ofstream(path) << "127.0.0.1 localhost\n";
+  std::vector<std::unique_ptr<Process>> all;
+  for (std::size_t host = 0; host < network_->host_count(); ++host) {
+    Command command = rotarun({rank_program()});
+    command.environment = {"ROTA_HOSTS=one:1,two:1,three:1", "KUBERNETES_SERVICE_HOST=10.77.9.9",
+                           "ROTA_KEY_FILE=" + key_file_};
+    command.arguments.insert(command.arguments.begin(),
+                             {"/usr/bin/unshare", "--mount", "/bin/sh", "-c",
+                              "mount --bind " + path + " /etc/hosts && exec \"$@\"", "sh"});
+    all.push_back(std::make_unique<Process>(network_->on(host, std::move(command))));
+  }
+  for (const auto& each : all) {
+    EXPECT_TRUE(each->wait_for("looking for this host in ROTA_HOSTS: one: "));
+  }
+  std::ofstream(path) << "10.77.0.1 one\n10.77.0.2 two\n10.77.0.3 three\n";
+  for (const auto& each : all) {
+    const Result result = each->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr(": sum 6\n"));
+  }
+}
+
 // The rank table is longer than one message.
 TEST_F(LauncherHosts, HoldMoreRanksThanAMessageHasRowsFor) {
 #if defined(ROTA_IS_SANITIZED)

@@ -125,6 +125,27 @@ TEST_F(Restart, OfOneMayComeWhileTheOneBeforeItStillEnds) {
   expect_success(next);
 }
 
+// A Job that is deleted and made anew keeps its name, and so the name of host 0. Its first hosts
+// may come while the ranks of the old job still end, and it may have more of them.
+TEST_F(Restart, OfALargerJobWaitsForTheEndOfTheOneBefore) {
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1})};
+  Processes old;
+  for (const std::size_t host : {0, 1}) {
+    old.push_back(start(host, {"--grace", "3", "/bin/sh", "-c",
+                               "trap '' TERM; echo ready; while :; do sleep 1; done"}));
+  }
+  for (const auto& each : old) ASSERT_TRUE(each->wait_for("ready"));
+  old[0]->signal(SIGTERM);
+  environment_ = {"ROTA_HOSTS=" + hosts({1, 1, 1})};
+  Processes next(3);
+  next[2] = start_again(2);
+  for (const std::size_t host : {0, 1}) {
+    EXPECT_EQ(old[host]->wait().exit_code, 143);
+    next[host] = start_again(host);
+  }
+  expect_success(next);
+}
+
 // Method: the hosts have torchrun's variables, which count the restarts of a job as a JobSet does.
 // The hosts stop and start independently of each other.
 TEST_F(Restart, IsOfAnEpochOfItsOwn) {

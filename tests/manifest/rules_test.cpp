@@ -469,6 +469,12 @@ TEST(Rules, SayWhatIsWrongAndNothingOfTheGoodTwin) {
   }
 }
 
+TEST(Rules, LetASinglePortHaveNoName) {
+  Objects objects = rendered(Kind::kJob);
+  of_kind(objects, "Service")["spec"]["ports"] = Tree::array({{{"port", 7700}}});
+  EXPECT_THAT(findings_of("names of ports", objects), IsEmpty());
+}
+
 TEST(Rules, HaveABadExampleEach) {
   std::set<std::string> tried;
   for (const Case& each : all_cases()) tried.insert(each.rule);

@@ -52,12 +52,6 @@ TEST(CompletionInKubernetes, LetsLongerNamesOut) {
                           "gpu-7.rack.example.com.svc.cluster.local."));
 }
 
-TEST(CompletionInKubernetes, DoesNotTakePortsForPartsOfAPlace) {
-  EXPECT_THAT(complete("_tf._tcp.mnist.ml", in_kubernetes()),
-              ElementsAre("_tf._tcp.mnist.ml.ml.svc.cluster.local.",
-                          "_tf._tcp.mnist.ml.svc.cluster.local."));
-}
-
 // A cluster's zone need not be cluster.local.
 TEST(CompletionInKubernetes, FindsTheZoneInTheSearchList) {
   EXPECT_EQ(cluster_zone({"lan.example", "ml.svc.c7.example.org"}), "c7.example.org");

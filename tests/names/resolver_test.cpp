@@ -57,12 +57,6 @@ class ResolverTest : public ::testing::Test {
 
   Answer addresses(const std::string& address) const { return resolve(address, options_); }
 
-  Answer targets(const std::string& service) const {
-    Resolver resolver(options_);
-    resolver.ask_targets(service);
-    return wait(resolver);
-  }
-
   static Answer wait(Resolver& resolver) {
     os::PollSet polls;
     while (true) {
@@ -139,8 +133,16 @@ TEST_F(ResolverTest, FindsARecordThatWasNotThereBefore) {
   EXPECT_EQ(after.failure, "");
 }
 
+// A link-local address of another host names an interface of that host.
+TEST_F(ResolverTest, SaysThatAnInterfaceIsMissing) {
+  EXPECT_EQ(addresses("[fe80::1%none7]:7001").failure,
+            "this host has no interface none7, so it cannot reach this address: give a name or "
+            "another address");
+  EXPECT_THAT(server_.questions(), IsEmpty());
+}
+
 TEST_F(ResolverTest, SaysThatANameHasOtherRecordsOnly) {
-  server_.add_target("service", "a", 1);
+  server_.add_text("service");
   EXPECT_THAT(addresses("service:7001").failure,
               HasSubstr("no record yet (an empty answer from 127.0.0.1:"));
 }
@@ -265,43 +267,12 @@ TEST_F(ResolverTest, ForgetsAQuestionForTheNext) {
   resolver.ask_addresses("silent:1");  // This lookup ends with the resolver.
 }
 
-TEST_F(ResolverTest, SortsTargetsByTheirNumbers) {
-  write("resolv.conf", kOfAPod);
-  const std::string service = "_tf._tcp.mnist.ml.svc.cluster.local";
-  for (const int pod : {10, 0, 9, 11, 2, 1}) {
-    server_.add_target(service, "mnist-" + std::to_string(pod) + ".mnist.ml.svc.cluster.local",
-                       2222);
-  }
-  const Answer answer = targets("_tf._tcp.mnist");
-  ASSERT_EQ(answer.targets.size(), 6U) << answer.failure;
-  std::string order;
-  for (const Target& target : answer.targets) {
-    order += target.host.substr(0, target.host.find('.')) + " ";
-    EXPECT_EQ(target.port, 2222);
-  }
-  EXPECT_EQ(order, "mnist-0 mnist-1 mnist-2 mnist-9 mnist-10 mnist-11 ");
-  EXPECT_EQ(server_.questions().back(), "SRV " + service);
-}
-
-TEST_F(ResolverTest, SaysThatAServiceHasNoTargets) {
-  EXPECT_THAT(targets("_tf._tcp.nobody").failure, HasSubstr("no record yet (NXDOMAIN from"));
-  server_.add_target("_tf._tcp.root", "", 0);
-  const Answer root = targets("_tf._tcp.root");
-  EXPECT_THAT(root.targets, IsEmpty());
-  EXPECT_THAT(root.failure, HasSubstr("no record yet (an empty answer from"));
-}
-
-// There are more targets than a datagram holds, so the resolver asks again over TCP.
-TEST_F(ResolverTest, FindsMoreTargetsThanADatagramHolds) {
-  const std::string service = "_tf._tcp.mnist";
-  for (int pod = 99; pod >= 0; --pod) {
-    server_.add_target(service, "mnist-" + std::to_string(pod) + ".mnist.ml.svc.cluster.local", 1);
-  }
-  const Answer answer = targets(service);
-  ASSERT_EQ(answer.targets.size(), 100U) << answer.failure;
-  for (std::size_t pod = 0; pod < 100; ++pod) {
-    EXPECT_TRUE(answer.targets[pod].host.starts_with("mnist-" + std::to_string(pod) + "."));
-  }
+// There are more addresses than a datagram holds, so the resolver asks again over TCP.
+TEST_F(ResolverTest, FindsMoreAddressesThanADatagramHolds) {
+  for (int host = 1; host <= 100; ++host)
+    server_.add_address("a", "10.0.0." + std::to_string(host));
+  const Answer answer = addresses("a:7001");
+  EXPECT_EQ(answer.addresses.size(), 100U) << answer.failure;
   EXPECT_EQ(server_.stream_count(), 1U);
 }
 
@@ -309,7 +280,7 @@ TEST_F(ResolverTest, FindsMoreTargetsThanADatagramHolds) {
 TEST_F(ResolverTest, OutlivesAServerThatHangsUp) {
   options_.patience = milliseconds(300);
   server_.behave("", Behaviour::kHangsUp);
-  EXPECT_NE(targets("_tf._tcp.mnist").failure, "");
+  EXPECT_NE(addresses("mnist:7001").failure, "");
   EXPECT_GE(server_.stream_count(), 1U);
 }
 

@@ -9,6 +9,8 @@
 
 #include <rota/error.h>
 
+#include "os/link_local.h"
+
 namespace rota::os {
 namespace {
 
@@ -35,6 +37,12 @@ TEST(Address, KeepsItsScope) {
   const std::string scoped = "[fe80::1%" + std::string(name) + "]";
   EXPECT_EQ(reread(scoped + ":7001"), scoped + ":7001");
   EXPECT_FALSE(parse_address(scoped + ":7001").is_loopback());
+}
+
+TEST(Address, OfALinkOfThisHostIsReadAsItIsPrinted) {
+  for (const std::string& number : own_link_local_addresses()) {
+    EXPECT_EQ(reread("[" + number + "]:7001"), "[" + number + "]:7001");
+  }
 }
 
 // Every program on the host reads these short forms the same way.

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "auth/handshake_io.h"
@@ -346,6 +347,28 @@ TEST_F(HostTest, SaysToMembersOfWhatWhyItRefusesThem) {
   other = identity_of(1);
   other.kind = auth::ConnectionKind::kData;
   expect_refused(other, "this is the rendezvous of the ranks, and accepts nothing else");
+}
+
+// A system such as Kubernetes may start the ranks of a larger job, or of a job that encrypts, while
+// the job before it still ends.
+TEST_F(HostTest, LetsRanksOfTheNextJobWait) {
+  start(2);
+  const Client member = joined(1);
+  const auth::Credentials plain(key_, false);
+  const auth::Credentials encrypting(key_, true);
+  for (const auto& [own, rank, why] :
+       {std::tuple(&plain, 2U, "not now: this job has 2 ranks; this job has begun"),
+        std::tuple(&encrypting, 1U, "it does not encrypt, and this side does")}) {
+    const base::TimePoint deadline = Clock::now() + milliseconds(300);
+    try {
+      call_coordinator({address_}, *own, identity_of(rank), deadline);
+      ADD_FAILURE() << why;
+    } catch (const Error& error) {
+      EXPECT_GE(Clock::now(), deadline) << error.what();
+      EXPECT_EQ(error.code(), ErrorCode::kMismatch);
+      EXPECT_THAT(error.what(), HasSubstr(why));
+    }
+  }
 }
 
 // A rank whose wait times out is told about the stranger. The stranger is told nothing.

@@ -50,6 +50,19 @@ const Unread kUnreadHosts[] = {
     {{"VC_WORKER_HOSTS=j-worker-0.j,j-worker-1.j", "VC_WORKER_NUM=2", "VC_TASK_INDEX=0"},
      {"VC_WORKER_HOSTS is 'j-worker-0.j,j-worker-1.j'", "ROTA_HOSTS=$VC_WORKER_HOSTS"},
      "VC_WORKER_HOSTS is 'j-worker-0.j,j-worker-1.j'"},
+    {{"VC_WORKER_HOSTS=j-worker-0.j", "VC_MASTER_HOSTS=j-master-0.j", "VC_TASK_INDEX=0"},
+     {"VC_MASTER_HOSTS is 'j-master-0.j' and VC_WORKER_HOSTS is 'j-worker-0.j', so the job has",
+      "ROTA_HOSTS=$VC_MASTER_HOSTS,$VC_WORKER_HOSTS"},
+     "VC_MASTER_HOSTS is 'j-master-0.j' and VC_WORKER_HOSTS is"},
+    {{"LWS_GROUP_SIZE=2", "LWS_WORKER_INDEX=1", "LWS_LEADER_ADDRESS=s-0.s.ns"},
+     {"LWS_GROUP_SIZE is 2, so the job has other hosts", "PET_NODE_RANK=$LWS_WORKER_INDEX"},
+     "LWS_GROUP_SIZE is 2"},
+    {{"SKYPILOT_NUM_NODES=2", "SKYPILOT_NODE_IPS=10.0.0.1\n10.0.0.2", "SKYPILOT_NODE_RANK=0"},
+     {"SKYPILOT_NUM_NODES is 2", "ROTA_HOSTS=$(echo \"$SKYPILOT_NODE_IPS\" | paste -sd,)"},
+     "SKYPILOT_NUM_NODES is 2"},
+    {{"SKYPILOT_NODE_IPS=10.0.0.1\n10.0.0.2\n", "SKYPILOT_NODE_RANK=0"},
+     {"SKYPILOT_NODE_IPS is '10.0.0.1?10.0.0.2?'"},
+     "SKYPILOT_NODE_IPS is"},
     {{"FLUX_JOB_NNODES=2", "FLUX_JOB_SIZE=2", "FLUX_TASK_RANK=1"},  // With -o pmi=off.
      {"FLUX_JOB_NNODES is 2", "ROTA_HOSTS=$(flux hostlist -ed, local)"},
      "FLUX_JOB_NNODES is 2"},
@@ -82,8 +95,7 @@ TEST(UnreadHosts, PassWhereHostsAreDeclared) {
         << name;
     EXPECT_THAT(read_with("ROTA_HOSTS=1"), HasSubstr("accepted: host 0 (n1) of 1")) << name;
     EXPECT_THAT(read_with("ROTA_RENDEZVOUS_FD=3"), HasSubstr("accepted: host 0 (n1) of 1")) << name;
-    EXPECT_THAT(read_with("ROTA_HOSTS=2"), HasSubstr("nothing says which of them this host"))
-        << name;
+    EXPECT_THAT(read_with("ROTA_HOSTS=2"), HasSubstr("so the job has other hosts")) << name;
     EXPECT_THAT(read_with("ROTA_WORLD=2"), HasSubstr("so the job has other hosts")) << name;
     Given named = given_of(row.variables, "n1");
     named.host_list = "n1:2,n2";
@@ -95,16 +107,47 @@ TEST(UnreadHosts, PassWhereHostsAreDeclared) {
 }
 
 TEST(UnreadHosts, AreNoneWhereOneHostIsDeclared) {
-  for (const std::string variable :
-       {"SLURM_HET_SIZE=1", "SLURM_PACK_SIZE=1", "AWS_BATCH_JOB_NUM_NODES=1",
-        R"(SM_HOSTS=["algo-1"])", R"(CLUSTER_SPEC={"cluster":{"workerpool0":["a-0:2222"]}})",
-        "CLUSTER_SPEC=n1-standard-4", R"(CLUSTER_SPEC={"machines":["a","b"]})", "LSB_HOSTS=n1 n1",
-        "LSB_MCPU_HOSTS=n1 2", "VC_WORKER_HOSTS=j-worker-0.j",
-        "VC_WORKER_HOSTS=", "FLUX_JOB_NNODES=1", "AZ_BATCH_HOST_LIST=10.0.0.4",
-        "SLURM_JOB_NUM_NODES=1", "SLURM_NNODES=1", "PBS_NUM_NODES=1", "NHOSTS=1"}) {
+  for (const std::string variable : {"SLURM_HET_SIZE=1",
+                                     "SLURM_PACK_SIZE=1",
+                                     "AWS_BATCH_JOB_NUM_NODES=1",
+                                     R"(SM_HOSTS=["algo-1"])",
+                                     R"(CLUSTER_SPEC={"cluster":{"workerpool0":["a-0:2222"]}})",
+                                     "CLUSTER_SPEC=n1-standard-4",
+                                     R"(CLUSTER_SPEC={"machines":["a","b"]})",
+                                     "LSB_HOSTS=n1 n1",
+                                     "LSB_MCPU_HOSTS=n1 2",
+                                     "VC_WORKER_HOSTS=j-worker-0.j",
+                                     "VC_WORKER_HOSTS=",
+                                     "VC_HOSTS=a,b",
+                                     "LWS_GROUP_SIZE=1",
+                                     "SKYPILOT_NUM_NODES=1",
+                                     "SKYPILOT_NODE_IPS=10.0.0.1\n",
+                                     "FLUX_JOB_NNODES=1",
+                                     "AZ_BATCH_HOST_LIST=10.0.0.4",
+                                     "SLURM_JOB_NUM_NODES=1",
+                                     "SLURM_NNODES=1",
+                                     "PBS_NUM_NODES=1",
+                                     "NHOSTS=1"}) {
     EXPECT_EQ(read(given_of({variable})).chosen.source, kThisHost) << variable;
     EXPECT_EQ(sign_of_several(given_of({variable}).environment), "") << variable;
   }
+}
+
+// The pods of these systems have names as those of a StatefulSet have.
+TEST(UnreadHosts, CountBeforeTheNameOfAPod) {
+  const auto refusal = [](std::vector<std::string> variables, const std::string& pod) {
+    variables.emplace_back("KUBERNETES_SERVICE_HOST=x");
+    return refusal_of(given_of(variables, pod));
+  };
+  const std::string volcano = "VC_WORKER_HOSTS=j-worker-0.j,j-worker-1.j";
+  EXPECT_THAT(refusal({volcano}, "j-worker-1"), HasSubstr("ROTA_HOSTS=$VC_WORKER_HOSTS"));
+  EXPECT_EQ(refusal({volcano, "ROTA_HOSTS=2"}, "j-worker-1"),
+            "accepted: host 1 (j-worker-1) of 2, rendezvous at j-worker-0");
+  const std::string leader = "PET_MASTER_ADDR=s-0.s.ns";
+  EXPECT_THAT(refusal({"LWS_GROUP_SIZE=2"}, "s-0-1"), HasSubstr("$LWS_LEADER_ADDRESS"));
+  EXPECT_THAT(refusal({"LWS_GROUP_SIZE=2", "ROTA_HOSTS=2"}, "s-0"), HasSubstr("PET_NNODES="));
+  EXPECT_EQ(refusal({"LWS_GROUP_SIZE=2", "PET_NNODES=2", "PET_NODE_RANK=1", leader}, "s-0-1"),
+            "accepted: host 1 (s-0-1) of 2, rendezvous at s-0.s.ns");
 }
 
 // NHOSTS counts the hosts of a job of SGE. Elsewhere, it is a variable of another program.
@@ -151,6 +194,12 @@ TEST(UnreadHosts, MakeAProgramOneOfSeveralWhereItIsStartedOnEach) {
     return sign_of_several(given_of(variables).environment);
   };
   EXPECT_EQ(sign_in({"WORLD_SIZE=4", "ROTA_HOSTS=1"}), "WORLD_SIZE is 4");  // All on one host.
+  // In a pod whose command lacks rotarun.
+  EXPECT_EQ(sign_in({"ROTA_HOSTS=4", "JOB_COMPLETION_INDEX=1"}), "ROTA_HOSTS is 4");
+  EXPECT_EQ(sign_in({"ROTA_HOSTS=a:2,b:2"}), "ROTA_HOSTS is 'a:2,b:2'");
+  EXPECT_EQ(sign_in({"PET_NNODES=2", "PET_NODE_RANK=0"}), "PET_NNODES is 2");
+  EXPECT_EQ(sign_in({"PET_NNODES=1:4"}), "PET_NNODES is '1:4'");
+  EXPECT_EQ(sign_in({"ROTA_HOSTS=a:2", "PET_NNODES=1"}), "");
   EXPECT_EQ(sign_in({"SLURM_NNODES=2-4"}), "");  // An option of srun, in a shell.
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kHeaderBytes = 12;
 constexpr std::size_t kMaxDatagramBytes = 512;
 
-enum Type : std::uint16_t { kA = 1, kAaaa = 28, kSrv = 33 };
+enum Type : std::uint16_t { kA = 1, kText = 16, kAaaa = 28 };
 enum Code : std::uint8_t { kNoError = 0, kServFail = 2, kNxDomain = 3, kRefused = 5 };
 
 using Bytes = std::vector<std::uint8_t>;
@@ -23,16 +23,6 @@ using Bytes = std::vector<std::uint8_t>;
 void put(Bytes& bytes, std::size_t value) {
   bytes.push_back(static_cast<std::uint8_t>(value >> 8));
   bytes.push_back(static_cast<std::uint8_t>(value & 0xFF));
-}
-
-void put_name(Bytes& bytes, std::string_view name) {
-  while (!name.empty()) {
-    const std::string_view label = name.substr(0, name.find('.'));
-    bytes.push_back(static_cast<std::uint8_t>(label.size()));
-    bytes.insert(bytes.end(), label.begin(), label.end());
-    name.remove_prefix(std::min(label.size() + 1, name.size()));
-  }
-  bytes.push_back(0);
 }
 
 struct Asked {
@@ -57,10 +47,7 @@ std::optional<Asked> read_question(const Bytes& message) {
 }
 
 std::string text_of(const Asked& asked) {
-  const char* const type = asked.type == kA      ? "A "
-                           : asked.type == kAaaa ? "AAAA "
-                           : asked.type == kSrv  ? "SRV "
-                                                 : "? ";
+  const char* const type = asked.type == kA ? "A " : asked.type == kAaaa ? "AAAA " : "? ";
   return type + asked.name;
 }
 
@@ -95,15 +82,9 @@ void NameServer::add_address(const std::string& name, const std::string& number)
   records_.emplace(Key{name, is_sixth ? kAaaa : kA}, std::move(data));
 }
 
-void NameServer::add_target(const std::string& service, const std::string& host,
-                            std::uint16_t port) {
-  Bytes data;
-  put(data, 0);    // Priority,
-  put(data, 100);  // weight.
-  put(data, port);
-  put_name(data, host);
+void NameServer::add_text(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  records_.emplace(Key{service, kSrv}, std::move(data));
+  records_.emplace(Key{name, kText}, Bytes{0});
 }
 
 void NameServer::behave(const std::string& ending, Behaviour behaviour) {

@@ -35,7 +35,7 @@ class NameServer {
   // records, the server answers NXDOMAIN. For a name that has only records of other types, it
   // answers with no records.
   void add_address(const std::string& name, const std::string& number);
-  void add_target(const std::string& service, const std::string& host, std::uint16_t port);
+  void add_text(const std::string& name);
 
   // Sets how the server treats all names with this ending. If several endings match a name, the
   // last one added counts.

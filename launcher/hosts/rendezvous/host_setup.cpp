@@ -156,10 +156,9 @@ auth::Key key_of_data(const auth::Key& key_of_job, const std::string& salt) {
 }
 
 base::Duration join_timeout(const Options& options, const HostPlan& host_plan) {
-  constexpr std::chrono::seconds kInCluster{600};
   constexpr std::chrono::seconds kNearby{30};
   if (options.join_timeout) return *options.join_timeout;
-  return host_plan.is_on_loopback || host_plan.is_started ? kNearby : kInCluster;
+  return host_plan.is_on_loopback || host_plan.is_started ? kNearby : kTimeToGather;
 }
 
 }  // namespace rota::launcher

@@ -34,6 +34,9 @@ struct HostSetup {
 // How often a waiting host prints what it waits for.
 inline constexpr std::chrono::seconds kSayTime{5};
 
+// How long hosts in a cluster may take to find each other, without --join-timeout.
+inline constexpr std::chrono::seconds kTimeToGather{600};
+
 // Returns the credentials of this host for its connections to other launchers.
 inline auth::Credentials secret_of(const HostSetup& setup) {
   return {setup.key, setup.options.encrypt};

@@ -112,6 +112,17 @@ TEST(Cgroup, FindsAGroupThatIsMountedFromItsOwnRoot) {
   EXPECT_THAT(place->folders, ElementsAre("/sys/fs/cgroup/cpu/inner", "/sys/fs/cgroup/cpu"));
 }
 
+// The mount may show the group of another container, whose name begins this group's name.
+TEST(Cgroup, FindsAGroupBesideTheMountsRoot) {
+  const auto place =
+      os::find_cgroup("cpu", "3:cpu:/docker/abcdef/inner\n",
+                      "32 31 0:29 /docker/abc /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n");
+  ASSERT_TRUE(place);
+  EXPECT_THAT(place->folders, ElementsAre("/sys/fs/cgroup/cpu/docker/abcdef/inner",
+                                          "/sys/fs/cgroup/cpu/docker/abcdef",
+                                          "/sys/fs/cgroup/cpu/docker", "/sys/fs/cgroup/cpu"));
+}
+
 TEST(Cgroup, FindsNothingInFilesThatMakeNoSense) {
   EXPECT_FALSE(os::find_cgroup("cpu", "", ""));
   EXPECT_FALSE(os::find_cgroup("cpu", "garbage\n::\n3:cpu\n", kMountsV1));
