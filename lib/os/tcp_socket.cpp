@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -38,6 +39,24 @@ bool set_for_tcp(int socket, int option, int value, const char* name) {
   throw_errno(std::string("setting ") + name);
 }
 
+// Returns whether both ends of the connection are this one socket.
+bool is_connected_to_itself(int socket) noexcept {
+  sockaddr_storage own{};
+  sockaddr_storage peer{};
+  socklen_t own_bytes = sizeof own;
+  socklen_t peer_bytes = sizeof peer;
+  return ::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &own_bytes) == 0 &&
+         ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_bytes) == 0 &&
+         own.ss_family != AF_UNIX && own_bytes == peer_bytes &&
+         std::memcmp(&own, &peer, own_bytes) == 0;
+}
+
+// Makes the close of a connection free its port at once, without a wait for late packets.
+void forget_at_close(int socket) noexcept {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
 }  // namespace
 
 Connecting start_connect(const Address& target) {
@@ -59,6 +78,10 @@ std::optional<std::string> connect_result(int socket) {
   int error = 0;
   socklen_t bytes = sizeof error;
   if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0) error = errno;
+  if (error == 0 && is_connected_to_itself(socket)) {
+    forget_at_close(socket);
+    error = ECONNREFUSED;
+  }
   if (error == 0) return std::nullopt;
   return std::generic_category().message(error);
 }

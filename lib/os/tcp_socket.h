@@ -23,6 +23,11 @@ struct Connecting {
 Connecting start_connect(const Address& target);
 
 // Returns nothing when the connection is made. Otherwise returns the reason why it is not.
+//
+// If nobody listens at a port of this host from which the system also takes the ports of callers,
+// the system may give the caller this very port, and connect the socket to itself. This counts as a
+// refused connection: nobody listens there. The caller must close the socket, which then gives the
+// port back to the process that is about to listen there.
 std::optional<std::string> connect_result(int socket);
 
 // Accepts the next waiting connection of a listening socket, if there is one. Skips peers that have
