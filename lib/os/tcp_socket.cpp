@@ -61,6 +61,10 @@ void forget_at_close(int socket) noexcept {
 
 Connecting start_connect(const Address& target) {
   Fd socket(::socket(target.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  // A name may have addresses of a family that this host lacks, besides others.
+  if (!socket && errno == EAFNOSUPPORT) {
+    return {std::move(socket), std::generic_category().message(EAFNOSUPPORT)};
+  }
   if (!socket) throw_errno("socket");
   if (::connect(socket.get(), target.get(), target.bytes()) != 0 && errno != EINPROGRESS &&
       errno != EINTR) {

@@ -12,7 +12,7 @@
 
 namespace rota::os {
 
-// A connection under way, or the reason why it failed immediately.
+// A connection under way, or the reason why it failed immediately: then there may be no socket.
 struct Connecting {
   Fd socket;
   std::optional<std::string> failure;
