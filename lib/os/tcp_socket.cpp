@@ -3,6 +3,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -141,6 +142,11 @@ std::optional<base::Duration> unacknowledged_for(int socket) noexcept {
 }
 
 void set_no_delay(int socket) { set_for_tcp(socket, TCP_NODELAY, 1, "TCP_NODELAY"); }
+
+bool has_hung_up(int socket) noexcept {
+  pollfd item{.fd = socket, .events = POLLRDHUP, .revents = 0};
+  return ::poll(&item, 1, 0) > 0;
+}
 
 void end_sending(int socket) noexcept { ::shutdown(socket, SHUT_WR); }
 

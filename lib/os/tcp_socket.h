@@ -53,6 +53,10 @@ std::optional<base::Duration> unacknowledged_for(int socket) noexcept;
 // Makes the socket send small messages without delay.
 void set_no_delay(int socket);
 
+// Returns whether the peer has ended the connection or its sending, even if bytes that it has sent
+// are unread.
+bool has_hung_up(int socket) noexcept;
+
 // Ends sending: the peer reads all bytes that were sent, and then end-of-file.
 void end_sending(int socket) noexcept;
 

@@ -273,6 +273,28 @@ TEST_F(TcpConnectTest, SaysWhatAPeerHasAnsweredThatIsGone) {
   rank_1.join();
 }
 
+// The answer to rank 0's first call came too late for rank 0, which has hung up and calls again.
+TEST_F(TcpConnectTest, TakesTheNewCallOfARankThatHasHungUp) {
+  listen(3);
+  std::vector<auth::Stream> sockets;
+  std::thread rank_2([&] { sockets = connect(2, std::chrono::seconds(20)); });
+  const auto call = [&](std::uint32_t rank) {
+    std::vector<Call> calls;
+    calls.push_back(
+        {stranger(""),
+         auth::Handshake::call(
+             key_, {.kind = auth::ConnectionKind::kData, .epoch = 4, .from = rank, .to = 2})});
+    advance_to_the_end(calls);
+    EXPECT_EQ(calls.front().handshake.state(), auth::Handshake::State::kDone) << "rank " << rank;
+    return std::move(calls.front().stream);
+  };
+  call(0);
+  const auth::Stream of_rank_0 = call(0);
+  const auth::Stream of_rank_1 = call(1);
+  rank_2.join();
+  EXPECT_FALSE(os::has_hung_up(sockets[0].fd()));
+}
+
 // Method: the first connections to rank 1 are accepted and closed. A rank also closes connections
 // in this way if too many callers connect to it.
 TEST_F(TcpConnectTest, CallsAgainWhereItIsHungUpOn) {
