@@ -49,9 +49,7 @@ class MeshConnector {
                            identity(rank_, peer));
     }
     while (!absent().empty()) {
-      if (Clock::now() >= end()) throw_absent();
       if (terms_.look_around) terms_.look_around();
-      report_wait();
       for (std::size_t peer = 0; peer < calls_.size(); ++peer) {
         if (calls_[peer]) advance(peer);
       }
@@ -59,7 +57,10 @@ class MeshConnector {
         const std::size_t peer = member.identity.from;
         if (!is_there(peer)) streams_[peer] = std::move(member.stream);
       }
-      if (!absent().empty()) wait();
+      if (absent().empty()) break;
+      if (Clock::now() >= end()) throw_absent();
+      report_wait();
+      wait();
     }
     return std::move(streams_);
   }
