@@ -38,7 +38,7 @@ int try_to_bind(const Fd& socket, const Address& address) {
   return ::bind(socket.get(), address.get(), address.bytes()) == 0 ? 0 : errno;
 }
 
-Fd bind_to(const Address& address) {
+Fd bound_socket(const Address& address) {
   Fd socket = open_socket(address.family());
   if (!socket) throw_errno("socket");
   const int failure = try_to_bind(socket, address);
@@ -56,7 +56,7 @@ Fd bind_everywhere(const std::string& port) {
     if (failure == 0) return both;
     if (failure != EADDRNOTAVAIL) throw_failure("bind to " + address.to_text(), failure);
   }
-  return bind_to(parse_address("0.0.0.0:" + port));
+  return bound_socket(parse_address("0.0.0.0:" + port));
 }
 
 Listener listen_with(Fd socket) {
@@ -98,7 +98,7 @@ Listener listen_on(const Address& address) {
   if (address.family() == AF_INET6 && address.is_any()) {
     return listen_everywhere(std::to_string(address.port()));
   }
-  return listen_with(bind_to(address));
+  return listen_with(bound_socket(address));
 }
 
 Listener listen_on_loopback() { return listen_on(parse_address("127.0.0.1:0")); }
