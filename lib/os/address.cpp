@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstring>
@@ -49,7 +50,8 @@ std::string own_end_of_route(const Address& target) {
   const Fd socket(::socket(target.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket) throw_errno("socket");
   if (::connect(socket.get(), target.get(), target.bytes()) != 0) {  // A UDP connect sends nothing.
-    throw_errno("finding a route to " + target.host());
+    const int error_number = errno;  // The look at an interface's name may change errno.
+    throw_errno("finding a route to " + target.host(), error_number);
   }
   return local_address(socket.get()).host();
 }

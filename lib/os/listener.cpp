@@ -22,33 +22,50 @@ void set_option(const Fd& socket, int level, int option, int value, const char* 
   }
 }
 
-[[noreturn]] void throw_failure(const std::string& what) {
-  const int error_number = errno;
+[[noreturn]] void throw_failure(const std::string& what, int error_number) {
   if (error_number != EADDRINUSE) throw_errno(what, error_number);
   throw AddressInUse(what + ": " + std::generic_category().message(error_number));
-}
-
-Listener open_at(Fd socket, const Address& address) {
-  const std::string name = address.to_text();
-  // With this option, a port counts as free while its last connections are still closing.
-  set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
-  if (::bind(socket.get(), address.get(), address.bytes()) != 0) throw_failure("bind to " + name);
-  if (::listen(socket.get(), SOMAXCONN) != 0) throw_failure("listen at " + name);
-  std::string bound = local_address(socket.get()).to_text();
-  return {std::move(socket), std::move(bound)};
 }
 
 Fd open_socket(int family) {
   return Fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-// Listens for IPv4 and IPv6, or for IPv4 alone when the system has no IPv6.
-Listener listen_everywhere(const std::string& port) {
-  Fd socket = open_socket(AF_INET6);
-  if (!socket) return listen_on(parse_address("0.0.0.0:" + port));
-  set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0, "IPV6_V6ONLY");
-  return open_at(std::move(socket), parse_address("[::]:" + port));
+// Returns 0, or why the socket cannot be bound.
+int try_to_bind(const Fd& socket, const Address& address) {
+  // With this option, a port counts as free while its last connections are still closing.
+  set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
+  return ::bind(socket.get(), address.get(), address.bytes()) == 0 ? 0 : errno;
 }
+
+Fd bound_socket(const Address& address) {
+  Fd socket = open_socket(address.family());
+  if (!socket) throw_errno("socket");
+  const int failure = try_to_bind(socket, address);
+  if (failure != 0) throw_failure("bind to " + address.to_text(), failure);
+  return socket;
+}
+
+// Binds a socket for IPv4 and IPv6, or for IPv4 alone if the system has no IPv6. Such a system
+// makes no socket of IPv6, or has no address for it.
+Fd bind_everywhere(const std::string& port) {
+  if (Fd both = open_socket(AF_INET6)) {
+    set_option(both, IPPROTO_IPV6, IPV6_V6ONLY, 0, "IPV6_V6ONLY");
+    const Address address = parse_address("[::]:" + port);
+    const int failure = try_to_bind(both, address);
+    if (failure == 0) return both;
+    if (failure != EADDRNOTAVAIL) throw_failure("bind to " + address.to_text(), failure);
+  }
+  return bound_socket(parse_address("0.0.0.0:" + port));
+}
+
+Listener listen_with(Fd socket) {
+  std::string bound = local_address(socket.get()).to_text();
+  if (::listen(socket.get(), SOMAXCONN) != 0) throw_failure("listen at " + bound, errno);
+  return {std::move(socket), std::move(bound)};
+}
+
+Listener listen_everywhere(const std::string& port) { return listen_with(bind_everywhere(port)); }
 
 // An abstract name belongs to a network namespace, as ports do. It needs no file and disappears
 // with the socket.
@@ -65,22 +82,14 @@ std::optional<Fd> claim_name(const std::string& name) {
   throw_errno("bind to @" + name);
 }
 
-// Returns whether the port is free on every interface, for both families when the system has both.
+// Returns whether the port is free on every interface.
 bool is_free(std::uint16_t port) {
-  Fd socket(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const bool has_both = static_cast<bool>(socket);
-  if (!has_both) socket = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket) throw_errno("socket");
-  const int off = 0;
-  const int on = 1;
-  if (has_both) ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  // With SO_REUSEADDR, an earlier job's connections that are still closing do not block the port.
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const std::string name = (has_both ? "[::]:" : "0.0.0.0:") + std::to_string(port);
-  const Address everywhere = parse_address(name);
-  if (::bind(socket.get(), everywhere.get(), everywhere.bytes()) == 0) return true;
-  if (errno == EADDRINUSE) return false;
-  throw_errno("bind to " + name);
+  try {
+    bind_everywhere(std::to_string(port));
+    return true;
+  } catch (const AddressInUse&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -89,9 +98,7 @@ Listener listen_on(const Address& address) {
   if (address.family() == AF_INET6 && address.is_any()) {
     return listen_everywhere(std::to_string(address.port()));
   }
-  Fd socket = open_socket(address.family());
-  if (!socket) throw_errno("socket");
-  return open_at(std::move(socket), address);
+  return listen_with(bound_socket(address));
 }
 
 Listener listen_on_loopback() { return listen_on(parse_address("127.0.0.1:0")); }

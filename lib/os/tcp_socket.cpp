@@ -3,11 +3,13 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -38,10 +40,32 @@ bool set_for_tcp(int socket, int option, int value, const char* name) {
   throw_errno(std::string("setting ") + name);
 }
 
+// Returns whether both ends of the connection are this one socket.
+bool is_connected_to_itself(int socket) noexcept {
+  sockaddr_storage own{};
+  sockaddr_storage peer{};
+  socklen_t own_bytes = sizeof own;
+  socklen_t peer_bytes = sizeof peer;
+  return ::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &own_bytes) == 0 &&
+         ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_bytes) == 0 &&
+         own.ss_family != AF_UNIX && own_bytes == peer_bytes &&
+         std::memcmp(&own, &peer, own_bytes) == 0;
+}
+
+// Makes the close of a connection free its port at once, without a wait for late packets.
+void forget_at_close(int socket) noexcept {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
 }  // namespace
 
 Connecting start_connect(const Address& target) {
   Fd socket(::socket(target.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  // A name may have addresses of a family that this host lacks, besides others.
+  if (!socket && errno == EAFNOSUPPORT) {
+    return {std::move(socket), std::generic_category().message(EAFNOSUPPORT)};
+  }
   if (!socket) throw_errno("socket");
   if (::connect(socket.get(), target.get(), target.bytes()) != 0 && errno != EINPROGRESS &&
       errno != EINTR) {
@@ -59,6 +83,10 @@ std::optional<std::string> connect_result(int socket) {
   int error = 0;
   socklen_t bytes = sizeof error;
   if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0) error = errno;
+  if (error == 0 && is_connected_to_itself(socket)) {
+    forget_at_close(socket);
+    error = ECONNREFUSED;
+  }
   if (error == 0) return std::nullopt;
   return std::generic_category().message(error);
 }
@@ -114,6 +142,11 @@ std::optional<base::Duration> unacknowledged_for(int socket) noexcept {
 }
 
 void set_no_delay(int socket) { set_for_tcp(socket, TCP_NODELAY, 1, "TCP_NODELAY"); }
+
+bool has_hung_up(int socket) noexcept {
+  pollfd item{.fd = socket, .events = POLLRDHUP, .revents = 0};
+  return ::poll(&item, 1, 0) > 0;
+}
 
 void end_sending(int socket) noexcept { ::shutdown(socket, SHUT_WR); }
 

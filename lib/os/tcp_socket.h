@@ -12,7 +12,7 @@
 
 namespace rota::os {
 
-// A connection under way, or the reason why it failed immediately.
+// A connection under way, or the reason why it failed immediately: then there may be no socket.
 struct Connecting {
   Fd socket;
   std::optional<std::string> failure;
@@ -23,6 +23,11 @@ struct Connecting {
 Connecting start_connect(const Address& target);
 
 // Returns nothing when the connection is made. Otherwise returns the reason why it is not.
+//
+// If nobody listens at a port of this host from which the system also takes the ports of callers,
+// the system may give the caller this very port, and connect the socket to itself. This counts as a
+// refused connection: nobody listens there. The caller must close the socket, which then gives the
+// port back to the process that is about to listen there.
 std::optional<std::string> connect_result(int socket);
 
 // Accepts the next waiting connection of a listening socket, if there is one. Skips peers that have
@@ -47,6 +52,10 @@ std::optional<base::Duration> unacknowledged_for(int socket) noexcept;
 
 // Makes the socket send small messages without delay.
 void set_no_delay(int socket);
+
+// Returns whether the peer has ended the connection or its sending, even if bytes that it has sent
+// are unread.
+bool has_hung_up(int socket) noexcept;
 
 // Ends sending: the peer reads all bytes that were sent, and then end-of-file.
 void end_sending(int socket) noexcept;

@@ -27,7 +27,13 @@ constexpr std::array kQuestions{
     Question{"barrier_in", "barrier_out"},    Question{"get", "get_result"},
     Question{"finalize", "finalize_ack"}};
 
+// Leaves out the value of a field, which may be rank 0's word: the word may have the key.
 std::string printable(std::string_view line) {
+  constexpr std::string_view kValue = " value=";
+  const std::size_t value = line.find(kValue);
+  if (value != std::string_view::npos) {
+    return printable(line.substr(0, value)) + " and a value";
+  }
   std::string text(line.substr(0, kMostShown));
   for (char& c : text) {
     if (c < ' ' || c > '~') c = '?';

@@ -10,6 +10,7 @@
 #include <rota/error.h>
 
 #include "os/link_local.h"
+#include "testing/error_of.h"
 
 namespace rota::os {
 namespace {
@@ -96,6 +97,23 @@ TEST(Address, OfThisHostIsOnTheFirstRouteThatExists) {
   EXPECT_EQ(address_toward(std::array{without_route, with_route}), "127.0.0.1");
   EXPECT_EQ(address_toward(std::array{with_route, without_route}), "127.0.0.1");
   EXPECT_THROW(address_toward(std::array{without_route, without_route}), Error);
+}
+
+// Method: the address has the scope of an interface that there is not, which is printed by its
+// number. The look for its name must not change why there is no route.
+TEST(Address, WithoutARouteSaysWhy) {
+  sockaddr_in6 storage{};
+  storage.sin6_family = AF_INET6;
+  storage.sin6_port = htons(1);
+  storage.sin6_addr.s6_addr[0] = 0xfe;
+  storage.sin6_addr.s6_addr[1] = 0x80;
+  storage.sin6_addr.s6_addr[15] = 1;
+  storage.sin6_scope_id = 999'999;
+  const Address target(reinterpret_cast<const sockaddr*>(&storage), sizeof storage);
+  const auto error = testing::error_of([&] { address_toward(std::array{target}); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(std::string(error->what()).find("No such device or address"), std::string::npos)
+      << error->what();
 }
 
 // Expects the error that every reading function throws for a string that is not an address.

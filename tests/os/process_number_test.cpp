@@ -110,9 +110,13 @@ class Signaller {
     has_ended_ = !WIFSTOPPED(status);
   }
 
-  // The kernel reaps the children, so an id is free as soon as its process has ended.
+  // The kernel reaps the children, so an id is free as soon as its process has ended. Other tests
+  // of this process may have blocked signals.
   [[noreturn]] static void live(const Fd& told) {
     ::signal(SIGCHLD, SIG_IGN);
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
     if (fork_process() == 0) {
       tell_own_number(told);
       if (fork_process() == 0) tell_own_number(told);

@@ -89,6 +89,19 @@ TEST(PmiTalk, RefusesLinesThatMakeNoSense) {
   }
 }
 
+// Rank 0's word may have the job's key, and errors go to logs.
+TEST(PmiTalk, TellsNobodyAValue) {
+  const std::string answer = "cmd=get_result rc=0 value=c0ffee";
+  const std::vector<std::string> cases = {answer + "\n", answer + std::string(9000, 'x')};
+  for (const std::string& lines : cases) {
+    PmiTalk talk(std::nullopt);
+    const auto error = error_of([&] { talk.receive(lines); });
+    ASSERT_TRUE(error);
+    EXPECT_THAT(error->what(), AllOf(HasSubstr("'cmd=get_result rc=0' and a value"),
+                                     ::testing::Not(HasSubstr("c0ffee"))));
+  }
+}
+
 // Method: the line comes in pieces, and its end comes with the last one, or not at all.
 TEST(PmiTalk, RefusesLinesThatAreTooLong) {
   const std::string longest = kMaxes.substr(0, kMaxes.size() - 1) + " x=";

@@ -4,10 +4,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,6 +22,7 @@
 #include "os/listener.h"
 #include "os/poll_set.h"
 #include "os/tcp_socket.h"
+#include "testing/error_of.h"
 
 namespace rota::transport::tcp {
 namespace {
@@ -88,12 +92,16 @@ struct Call {
   }
 };
 
+// Moves all handshakes on together. One after the other, the last ones could take longer than the
+// other side allows, since it has accepted them all.
 void advance_to_the_end(std::vector<Call>& calls) {
   const auto end = Clock::now() + std::chrono::seconds(20);
-  for (Call& call : calls) {
-    while (!call.advance() && Clock::now() < end) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::vector<bool> are_over(calls.size());
+  while (std::ranges::count(are_over, false) > 0 && Clock::now() < end) {
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      are_over[i] = are_over[i] || calls[i].advance();
     }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
@@ -216,20 +224,23 @@ TEST_F(TcpConnectTest, AWholeWorldMayCallBeforeSomebodyListens) {
   for (std::size_t rank = 0; rank < kLast; ++rank) EXPECT_TRUE(sockets[rank]) << rank;
 }
 
+// Rank 2 is there, and ranks 1 and 3 never come. If a busy machine lets ranks 0 and 2 wait for so
+// long that they do not meet, both try again with more time.
 TEST_F(TcpConnectTest, NamesWhoIsAbsentAtTheDeadline) {
+  const std::string expected = "rank 0: no connection with rank 1, rank 3 at the deadline";
   listen(4);
-  std::thread rank_2([&] {
-    EXPECT_THROW(connect(2, std::chrono::milliseconds(300)), Error);  // Ranks 1 and 3 never come.
-  });
-  try {
-    connect(0, std::chrono::milliseconds(300));
-    ADD_FAILURE() << "rank 0 met ranks that never came";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::kTimeout);
-    EXPECT_STREQ(error.what(), "rank 0: no connection with rank 1, rank 3 at the deadline");
-    EXPECT_EQ(error.blamed_rank(), 1U);
+  std::optional<Error> error;
+  for (std::chrono::milliseconds patience{300}; patience < std::chrono::seconds(20);
+       patience *= 2) {
+    std::thread rank_2([&] { EXPECT_THROW(connect(2, patience), Error); });
+    error = testing::error_of([&] { connect(0, patience); });
+    rank_2.join();
+    ASSERT_TRUE(error) << "rank 0 met ranks that never came";
+    if (error->what() == expected) break;
   }
-  rank_2.join();
+  EXPECT_EQ(error->what(), expected);
+  EXPECT_EQ(error->code(), ErrorCode::kTimeout);
+  EXPECT_EQ(error->blamed_rank(), 1U);
 }
 
 // Returns what rank 0 reports about rank 1, which it cannot reach.
@@ -244,9 +255,14 @@ std::string complaint_of(const std::function<void()>& connect) {
   return "it connected";
 }
 
+// A socket keeps rank 1's port, and does not listen there: no other program can listen there
+// either.
 TEST_F(TcpConnectTest, SaysWhatWasInTheWay) {
-  listen(2);
-  listeners_[1].socket.reset();
+  listen(1);
+  const os::Address any_port = os::parse_address("127.0.0.1:0");
+  const os::Fd keeper(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(keeper.get(), any_port.get(), any_port.bytes()), 0);
+  addresses_.push_back(os::local_address(keeper.get()).to_text());
   EXPECT_THAT(complaint_of([&] { connect(0, std::chrono::milliseconds(300)); }),
               HasSubstr("rank 1 at " + addresses_[1] + ": Connection refused"));
   // For the broadcast address, connect() itself fails, before anything is sent.
@@ -271,6 +287,28 @@ TEST_F(TcpConnectTest, SaysWhatAPeerHasAnsweredThatIsGone) {
   EXPECT_THAT(complaint_of([&] { connect(0, std::chrono::seconds(2)); }),
               HasSubstr("rank 1 at " + addresses_[1] + ": it holds another key"));
   rank_1.join();
+}
+
+// The answer to rank 0's first call came too late for rank 0, which has hung up and calls again.
+TEST_F(TcpConnectTest, TakesTheNewCallOfARankThatHasHungUp) {
+  listen(3);
+  std::vector<auth::Stream> sockets;
+  std::thread rank_2([&] { sockets = connect(2, std::chrono::seconds(20)); });
+  const auto call = [&](std::uint32_t rank) {
+    std::vector<Call> calls;
+    calls.push_back(
+        {stranger(""),
+         auth::Handshake::call(
+             key_, {.kind = auth::ConnectionKind::kData, .epoch = 4, .from = rank, .to = 2})});
+    advance_to_the_end(calls);
+    EXPECT_EQ(calls.front().handshake.state(), auth::Handshake::State::kDone) << "rank " << rank;
+    return std::move(calls.front().stream);
+  };
+  call(0);
+  const auth::Stream of_rank_0 = call(0);
+  const auth::Stream of_rank_1 = call(1);
+  rank_2.join();
+  EXPECT_FALSE(os::has_hung_up(sockets[0].fd()));
 }
 
 // Method: the first connections to rank 1 are accepted and closed. A rank also closes connections

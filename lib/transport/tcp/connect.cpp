@@ -10,6 +10,7 @@
 #include "auth/acceptor.h"
 #include "auth/connector.h"
 #include "os/poll_set.h"
+#include "os/tcp_socket.h"
 
 namespace rota::transport::tcp {
 namespace {
@@ -48,17 +49,18 @@ class MeshConnector {
                            identity(rank_, peer));
     }
     while (!absent().empty()) {
-      if (Clock::now() >= end()) throw_absent();
       if (terms_.look_around) terms_.look_around();
-      report_wait();
       for (std::size_t peer = 0; peer < calls_.size(); ++peer) {
         if (calls_[peer]) advance(peer);
       }
       for (auth::Acceptor::Member& member : acceptor_.receive(Clock::now())) {
-        auth::Stream& stream = streams_[member.identity.from];
-        if (!stream) stream = std::move(member.stream);
+        const std::size_t peer = member.identity.from;
+        if (!is_there(peer)) streams_[peer] = std::move(member.stream);
       }
-      if (!absent().empty()) wait();
+      if (absent().empty()) break;
+      if (Clock::now() >= end()) throw_absent();
+      report_wait();
+      wait();
     }
     return std::move(streams_);
   }
@@ -102,11 +104,17 @@ class MeshConnector {
     if (caller.from >= rank_ || caller != identity(caller.from, rank_)) {
       return auth::never("it is not the rank that was called");
     }
-    if (streams_[caller.from]) {
+    if (is_there(caller.from)) {
       return auth::never("another process is already connected as rank " +
                          std::to_string(caller.from) + ": start each rank only once");
     }
     return {};
+  }
+
+  // Returns whether the peer is connected and has not hung up. A caller hangs up and calls again if
+  // the answer to its call was late: then only the new call has a process at its other end.
+  bool is_there(std::size_t peer) const {
+    return streams_[peer] && !os::has_hung_up(streams_[peer].fd());
   }
 
   void wait() {

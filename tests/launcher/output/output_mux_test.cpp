@@ -45,6 +45,21 @@ TEST(LineSplitter, HandsOnALongLineInPieces) {
   EXPECT_EQ(pieces[3], "z\n");
 }
 
+TEST(LineSplitter, CutsNoCharacterOfALongLine) {
+  for (const std::string character : {"é", "€", "😀"}) {
+    std::string line = "x";
+    while (line.size() < 2 * LineSplitter::kMostBytes) line += character;
+    // The parts end within characters too.
+    const auto pieces = split({line.substr(0, 100), line.substr(100, 7), line.substr(107)});
+    ASSERT_EQ(pieces.size(), 3U);
+    EXPECT_EQ(pieces[0] + pieces[1] + pieces[2], line);
+    EXPECT_TRUE(pieces[0].ends_with(character) && pieces[1].ends_with(character));
+  }
+  // In bytes that are no UTF-8, no byte waits for others.
+  const auto pieces = split({std::string(LineSplitter::kMostBytes, '\xa4') + "y"});
+  EXPECT_EQ(pieces[0].size(), LineSplitter::kMostBytes);
+}
+
 // Method: random strings in random pieces. No byte may be lost, and every line except the last has
 // a line end or the greatest length.
 TEST(LineSplitter, LosesNothingHoweverTheBytesCome) {
