@@ -11,6 +11,7 @@
 #include <rota/error.h>
 
 #include "base/hex.h"
+#include "base/port_range.h"
 #include "cluster/environment.h"
 #include "cluster/host_names.h"
 #include "cluster/sources.h"
@@ -106,11 +107,12 @@ std::vector<std::string> variables_to_pass(const Group& group,
   return variables;
 }
 
-// Adds --encrypt to the arguments if this host encrypts. The setting may come from ROTA_ENCRYPT,
-// and the other hosts have another environment.
+// Adds the range of ports to the arguments, and --encrypt if this host encrypts. The settings may
+// come from ROTA_PORTS and ROTA_ENCRYPT, and the other hosts have another environment.
 std::vector<std::string> arguments_for_others(const Options& options,
                                               std::vector<std::string> arguments) {
   if (options.encrypt) arguments.insert(arguments.begin(), "--encrypt");
+  arguments.insert(arguments.begin(), {"--ports", base::to_text(options.ports)});
   return arguments;
 }
 

@@ -179,6 +179,21 @@ TEST_F(AgentsStart, ReachTheHostsThatABatchSystemHasReserved) {
   }
 }
 
+// The settings of the job are those of the host where the command was given. Method: the agent
+// starts the other host, on this machine, with an environment that has other settings.
+TEST_F(AgentsStart, GiveOtherHostsTheSettingsOfThisOne) {
+  const std::string other =
+      agent("shift; ROTA_PORTS=1-2 ROTA_ENCRYPT=1; export ROTA_PORTS ROTA_ENCRYPT; exec \"$@\"");
+  testing::Command command = rotarun(script({"-H", os::host_name() + ",192.0.2.1", "--address",
+                                             "127.0.0.1", "--agent", other + " {host}"},
+                                            "echo $GROUP_RANK $ROTA_PORTS"));
+  command.environment = {"ROTA_PORTS=" + ports_.range()};
+  const Result result = run(std::move(command));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(sorted_lines(result.out),
+              ::testing::ElementsAre("0 " + ports_.range(), "1 " + ports_.range()));
+}
+
 // Method: no host joins, so the job ends; the agent keeps running.
 TEST_F(AgentsStart, AreNotWaitedForByWhoAsksForTheEndMeanwhile) {
   Process job = start(agent("exec sleep 1000"), {"--join-timeout", "0.5"});
