@@ -184,7 +184,7 @@ TEST_F(AgentsStart, ReachTheHostsThatABatchSystemHasReserved) {
 TEST_F(AgentsStart, GiveOtherHostsTheSettingsOfThisOne) {
   const std::string other =
       agent("shift; ROTA_PORTS=1-2 ROTA_ENCRYPT=1; export ROTA_PORTS ROTA_ENCRYPT; exec \"$@\"");
-  testing::Command command = rotarun(script({"-H", os::host_name() + ",192.0.2.1", "--address",
+  testing::Command command = rotarun(script({"-H", os::host_name() + ":1,192.0.2.1:1", "--address",
                                              "127.0.0.1", "--agent", other + " {host}"},
                                             "echo $GROUP_RANK $ROTA_PORTS"));
   command.environment = {"ROTA_PORTS=" + ports_.range()};
@@ -192,6 +192,20 @@ TEST_F(AgentsStart, GiveOtherHostsTheSettingsOfThisOne) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(sorted_lines(result.out),
               ::testing::ElementsAre("0 " + ports_.range(), "1 " + ports_.range()));
+}
+
+// A relative folder is that of the host where the command was given. Method: the agent starts the
+// other host, on this machine, in another directory.
+TEST_F(AgentsStart, PutFilesOfOutputWhereTheCommandWasGiven) {
+  const std::string other = agent("shift; cd /; exec \"$@\"");
+  const std::string logs = std::filesystem::relative(folder_ + "/logs").string();
+  const Result result = run_rotarun(
+      script({"-H", os::host_name() + ":1,192.0.2.1:1", "--address", "127.0.0.1", "--ports",
+              ports_.range(), "--agent", other + " {host}", "--output-filename", logs},
+             "echo $ROTA_RANK"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(text_of("logs/rank.0/stdout"), "0\n");
+  EXPECT_EQ(text_of("logs/rank.1/stdout"), "1\n");
 }
 
 // Method: no host joins, so the job ends; the agent keeps running.

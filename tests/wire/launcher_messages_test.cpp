@@ -107,6 +107,7 @@ TEST(LauncherMessages, AStartRequestEndsWithTheKey) {
   StartRequest request{.arguments = {"-np", "2"},
                        .variables = {{"A=1"}},
                        .working_directories = {"/w"},
+                       .output_directory = "/o",
                        .hosts = "a,b",
                        .version = "1.2",
                        .leader = "10.0.0.1:7700",
@@ -118,7 +119,7 @@ TEST(LauncherMessages, AStartRequestEndsWithTheKey) {
             joined({"1c010000", text("1.2"), "01000000", text("10.0.0.1:7700")}));
   EXPECT_EQ(digits_of(encode_common(request)),
             joined({"02000000", text("-np"), text("2"), "01000000", text("/w"), "01000000",
-                    text("A=1"), text("a,b"), text("j"), "ffffffff",
+                    text("A=1"), text("/o"), text("a,b"), text("j"), "ffffffff",
                     digits_of(auth::counting(auth::kKeyBytes, 0x40))}));
 }
 

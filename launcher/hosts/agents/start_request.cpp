@@ -90,6 +90,7 @@ std::string encode_common(const StartRequest& request) {
   write_all(out, request.arguments);
   write_all(out, request.working_directories);
   for (const auto& of_group : request.variables) write_all(out, of_group);
+  out.write(request.output_directory);
   out.write(request.hosts);
   out.write(request.job_id);
   write_host(out, request.leader_host);
@@ -122,6 +123,7 @@ StartRequest read_start_request(int fd) {
   for (std::size_t group = 0; group < request.working_directories.size(); ++group) {
     request.variables.push_back(read_all(in));
   }
+  request.output_directory = in.read_text();
   request.hosts = in.read_text();
   request.job_id = in.read_text();
   request.leader_host = read_host(in);

@@ -17,6 +17,7 @@ struct StartRequest {
   // In the next two, the index is the group.
   std::vector<std::vector<std::string>> variables{};  // "NAME=VALUE", from -x.
   std::vector<std::string> working_directories{};
+  std::string output_directory{};  // The whole path of --output-filename; empty: no files.
   std::string hosts{};    // In the form of --host.
   std::string version{};  // The sender's version of rota.
   std::string leader{};   // "10.0.0.1:7700"
