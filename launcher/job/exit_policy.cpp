@@ -186,7 +186,10 @@ bool ExitPolicy::waits_for_reader(base::TimePoint now) {
   if (!output_end_ && limits_.timeout) output_end_ = std::max(*limits_.timeout, soon);
   next_deadline_ = output_end_;
   if (!output_end_ || now < *output_end_) return true;
-  if (outcome_.reason == Outcome::Reason::kSuccess) outcome_.code = kExitTimeout;
+  if (outcome_.reason == Outcome::Reason::kSuccess) {
+    outcome_.reason = Outcome::Reason::kTimeout;
+    outcome_.code = kExitTimeout;
+  }
   return false;
 }
 
