@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -33,16 +35,31 @@ std::optional<std::size_t> to_number(const std::string& text) {
   return number;
 }
 
+// A flag may follow one hyphen or two.
+constexpr std::array<std::string_view, 4> kOfVariables = {"-x", "--x", "-export", "--export"};
+
+// Returns where NAME=VALUE begins in -xNAME=VALUE or --export=NAME=VALUE; nothing if the argument
+// has neither form.
+std::optional<std::size_t> begin_of_variable(std::string_view argument) {
+  for (const std::string_view flag : kOfVariables) {
+    if (argument.starts_with(flag) && argument.substr(flag.size()).starts_with('=')) {
+      return flag.size() + 1;
+    }
+  }
+  const std::string_view short_flag = kOfVariables.front();
+  if (!argument.starts_with(short_flag) || argument == short_flag) return std::nullopt;
+  return short_flag.size();
+}
+
 // Removes the values of -x. The names are enough to find what is missing, and the values may be
 // secret.
 std::vector<std::string> without_values(std::vector<std::string> arguments) {
-  constexpr std::string_view kLong = "--export=";
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const bool is_separate = i > 0 && (arguments[i - 1] == "-x" || arguments[i - 1] == "--export");
-    const bool is_joined = arguments[i].starts_with("-x") || arguments[i].starts_with(kLong);
-    const std::size_t begin = arguments[i].starts_with(kLong) ? kLong.size() : 0;
-    if (!is_separate && !is_joined) continue;
-    arguments[i].resize(std::min(arguments[i].find('=', begin), arguments[i].size()));
+    const bool is_separate =
+        i > 0 && std::ranges::find(kOfVariables, arguments[i - 1]) != kOfVariables.end();
+    const auto begin = is_separate ? 0 : begin_of_variable(arguments[i]);
+    if (!begin) continue;
+    arguments[i].resize(std::min(arguments[i].find('=', *begin), arguments[i].size()));
   }
   return arguments;
 }

@@ -84,6 +84,18 @@ TEST(PreflightJob, KeepsTheValuesOfVariablesToItself) {
               ElementsAre("-x", "A", "--export", "B", "--export=C", "-xD", "-x", "E", "./a=b"));
 }
 
+TEST(PreflightJob, KeepsThemToItselfInEachFormOfTheFlag) {
+  const std::vector<std::string> arguments = {
+      "-x=A=secret",      "--x=B=secret", "--x",      "C=secret",
+      "-export=D=secret", "-export",      "E=secret", "./a=b"};
+  const Options given = parse_options(arguments);
+  const Options job = preflight_job(given, {.arguments = arguments});
+  const std::vector<std::string> kept(job.groups.front().program.begin() + 6,
+                                      job.groups.front().program.end());
+  EXPECT_THAT(kept, ElementsAre("-x=A", "--x=B", "--x", "C", "-export=D", "-export", "E", "./a=b"));
+  EXPECT_EQ(parse_options(kept).groups.front().program, std::vector<std::string>{"./a=b"});
+}
+
 TEST(PreflightJob, RunsHereAndLooksWhereEachProgramRuns) {
   const Options given =
       parse_options({"-np", "1", "--wdir", "a", "./x", ":", "-np", "1", "--wdir", "b", "./y"});
