@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kInspector = "rota-preflight";
 constexpr std::string_view kSpeaks = "speaks";
 constexpr std::string_view kIsQuiet = "quiet";
-constexpr std::size_t kOwnArguments = 4;
+constexpr std::size_t kOwnArguments = 5;
 
 // The exit codes that mean that the job itself would not run.
 constexpr std::array kRefusals = {kExitUsage,     kExitKey,      kExitSpecification,
@@ -95,6 +95,7 @@ Verdict verdict_of(int exit_code) noexcept {
 std::vector<std::string> encode(const PreflightRequest& request) {
   std::vector<std::string> arguments = {std::to_string(request.world_size.value_or(0)),
                                         std::to_string(request.slot_count),
+                                        std::to_string(request.most_slots.value_or(0)),
                                         std::string(request.speaks ? kSpeaks : kIsQuiet)};
   arguments.push_back(std::to_string(request.directories.size()));
   arguments.insert(arguments.end(), request.directories.begin(), request.directories.end());
@@ -106,11 +107,14 @@ std::optional<PreflightRequest> decode_preflight_request(std::span<const std::st
   if (arguments.size() < kOwnArguments) return std::nullopt;
   const auto world_size = to_number(arguments[0]);
   const auto slot_count = to_number(arguments[1]);
-  const bool speaks = arguments[2] == kSpeaks;
-  if (!world_size || !slot_count || (!speaks && arguments[2] != kIsQuiet)) return std::nullopt;
+  const auto most_slots = to_number(arguments[2]);
+  const bool speaks = arguments[3] == kSpeaks;
+  if (!world_size || !slot_count || !most_slots) return std::nullopt;
+  if (!speaks && arguments[3] != kIsQuiet) return std::nullopt;
   PreflightRequest request{.slot_count = *slot_count, .speaks = speaks};
+  if (*most_slots > 0) request.most_slots = most_slots;
   if (*world_size > 0) request.world_size = world_size;
-  const auto directory_count = to_number(arguments[3]);
+  const auto directory_count = to_number(arguments[4]);
   auto rest = arguments.subspan(kOwnArguments);
   if (!directory_count || *directory_count > rest.size()) return std::nullopt;
   request.directories.assign(rest.begin(), rest.begin() + static_cast<long>(*directory_count));
