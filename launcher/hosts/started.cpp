@@ -149,6 +149,9 @@ StartRequest describe_job(const Options& options, const std::vector<std::string>
     request.variables.push_back(variables_to_pass(group, environment));
     request.working_directories.push_back(whole_path(group.working_directory));
   }
+  for (const cluster::Host& host : hosts.hosts) {
+    request.most_slots.push_back(host.most_slots.value_or(0));
+  }
   if (!options.output_directory.empty()) {
     request.output_directory = whole_path(options.output_directory);
   }
@@ -277,6 +280,10 @@ FollowRequest receive_follow_request(int input, const Facts& facts) {
   take_settings(request, options);
   const cluster::Given given{.host_name = facts.host, .host_list = request.hosts};
   cluster::Specification hosts = *cluster::from_host_list(given);
+  const std::size_t limit_count = std::min(hosts.hosts.size(), request.most_slots.size());
+  for (std::size_t host = 0; host < limit_count; ++host) {
+    if (request.most_slots[host] > 0) hosts.hosts[host].most_slots = request.most_slots[host];
+  }
   hosts.own_host = request.leader_host;
   followed.host_plan = plan_started_hosts(hosts, request.leader);
   followed.host_plan.job_id = request.job_id;

@@ -219,6 +219,18 @@ TEST_F(AgentsStart, TakeNoPortAwayFromThePreflight) {
   EXPECT_THAT(result.err, Not(HasSubstr("are left out")));
 }
 
+// The preflight runs on a host that has no file of hosts.
+TEST_F(AgentsStart, TellThePreflightTheMostSlotsOfEachHost) {
+  std::ofstream(folder_ + "/hosts") << os::host_name() << " slots=1\n"
+                                    << "192.0.2.1 slots=1 max_slots=2\n";
+  const Result result =
+      run_rotarun({"--preflight", "--hostfile", folder_ + "/hosts", "-np", "6", "--oversubscribe",
+                   "--address", "127.0.0.1", "--ports", ports_.range(), "--agent",
+                   agent("shift; exec \"$@\"") + " {host}", "true"});
+  EXPECT_EQ(result.exit_code, 20) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("192.0.2.1 would have 3 ranks, but its max_slots is 2"));
+}
+
 // Method: no host joins, so the job ends; the agent keeps running.
 TEST_F(AgentsStart, AreNotWaitedForByWhoAsksForTheEndMeanwhile) {
   Process job = start(agent("exec sleep 1000"), {"--join-timeout", "0.5"});

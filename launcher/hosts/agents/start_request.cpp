@@ -92,6 +92,8 @@ std::string encode_common(const StartRequest& request) {
   for (const auto& of_group : request.variables) write_all(out, of_group);
   out.write(request.output_directory);
   out.write(request.hosts);
+  out.write(static_cast<std::uint32_t>(request.most_slots.size()));
+  for (const std::size_t most : request.most_slots) out.write(static_cast<std::uint32_t>(most));
   out.write(request.job_id);
   write_host(out, request.leader_host);
   const auto fields = out.take();
@@ -125,6 +127,10 @@ StartRequest read_start_request(int fd) {
   }
   request.output_directory = in.read_text();
   request.hosts = in.read_text();
+  const auto host_count = in.read<std::uint32_t>();
+  for (std::uint32_t i = 0; i < host_count && in.ok(); ++i) {
+    request.most_slots.push_back(in.read<std::uint32_t>());
+  }
   request.job_id = in.read_text();
   request.leader_host = read_host(in);
   if (!in.ok() || !in.at_end()) throw Error(nonsense);
