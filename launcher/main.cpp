@@ -106,8 +106,9 @@ void keep_key_private(const Options& options) {
 Options preflight_here(const Options& options, const std::vector<std::string>& arguments,
                        const Facts& facts) {
   const std::size_t found_count = slots_of(options, facts).count;
-  return preflight_job(
-      options, {.slot_count = facts.declared.count.value_or(found_count), .arguments = arguments});
+  return preflight_job(options, {.slot_count = facts.declared.count.value_or(found_count),
+                                 .most_slots = facts.declared.most,
+                                 .arguments = arguments});
 }
 
 int launch_here(const Options& options, const Facts& facts,

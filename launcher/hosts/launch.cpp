@@ -48,10 +48,13 @@ Options job_across(const Options& options, const std::vector<std::string>& argum
                    const Facts& facts, const cluster::Specification& hosts, bool is_started) {
   if (!options.preflight) return options;
   const std::size_t own_host = hosts.own_host.value_or(hosts.hosts.size());
-  return preflight_job(options, {.world_size = hosts.world_size,
-                                 .slot_count = slots_here(hosts, own_host, options, facts),
-                                 .speaks = !is_started,
-                                 .arguments = arguments});
+  const bool is_listed = own_host < hosts.hosts.size();
+  return preflight_job(options,
+                       {.world_size = hosts.world_size,
+                        .slot_count = slots_here(hosts, own_host, options, facts),
+                        .most_slots = is_listed ? hosts.hosts[own_host].most_slots : std::nullopt,
+                        .speaks = !is_started,
+                        .arguments = arguments});
 }
 
 // Returns what MPI in a rank would know about the other ranks. The answer is an estimate, as the

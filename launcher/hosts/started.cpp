@@ -11,6 +11,7 @@
 #include <rota/error.h>
 
 #include "base/hex.h"
+#include "base/port_range.h"
 #include "cluster/environment.h"
 #include "cluster/host_names.h"
 #include "cluster/sources.h"
@@ -106,11 +107,12 @@ std::vector<std::string> variables_to_pass(const Group& group,
   return variables;
 }
 
-// Adds --encrypt to the arguments if this host encrypts. The setting may come from ROTA_ENCRYPT,
-// and the other hosts have another environment.
+// Adds the range of ports to the arguments, and --encrypt if this host encrypts. The settings may
+// come from ROTA_PORTS and ROTA_ENCRYPT, and the other hosts have another environment.
 std::vector<std::string> arguments_for_others(const Options& options,
                                               std::vector<std::string> arguments) {
   if (options.encrypt) arguments.insert(arguments.begin(), "--encrypt");
+  arguments.insert(arguments.begin(), {"--ports", base::to_text(options.ports)});
   return arguments;
 }
 
@@ -131,9 +133,35 @@ std::string write_down(const StartRequest& request) {
                    std::to_string(kMostOfAll) + " can be sent to the other hosts");
 }
 
-// Gives the groups the directories, and the values of variables, from the host where the command
-// was given.
-void take_groups(const StartRequest& request, Options& options) {
+// Returns what is the same for all hosts of the job. Paths are absolute, because the other hosts
+// start in other directories.
+StartRequest describe_job(const Options& options, const std::vector<std::string>& arguments,
+                          const cluster::Specification& hosts,
+                          const std::vector<std::string>& environment,
+                          const StartedHosts& started) {
+  StartRequest request{.arguments = arguments_for_others(options, arguments),
+                       .hosts = list_of(hosts),
+                       .version = ROTA_VERSION,
+                       .job_id = started.host_plan.job_id,
+                       .leader_host = hosts.own_host,
+                       .key = started.key};
+  for (const Group& group : options.groups) {
+    request.variables.push_back(variables_to_pass(group, environment));
+    request.working_directories.push_back(whole_path(group.working_directory));
+  }
+  for (const cluster::Host& host : hosts.hosts) {
+    request.most_slots.push_back(host.most_slots.value_or(0));
+  }
+  if (!options.output_directory.empty()) {
+    request.output_directory = whole_path(options.output_directory);
+  }
+  return request;
+}
+
+// Gives the options the directories, and the values of variables, from the host where the command
+// was given. In a preflight, there is no directory for output.
+void take_settings(const StartRequest& request, Options& options) {
+  options.output_directory = request.output_directory;
   const std::size_t count = std::min(options.groups.size(), request.variables.size());
   for (std::size_t index = 0; index < count; ++index) {
     Group& group = options.groups[index];
@@ -194,16 +222,7 @@ StartedHosts start_others(const Options& options, const std::vector<std::string>
   started.host_plan = plan_started_hosts(others, started.listener.address);
   started.host_plan.job_id = random_name();
   started.key = auth::random_key();  // Each agent carries the key, so no host needs a key file.
-  StartRequest request{.arguments = arguments_for_others(options, arguments),
-                       .hosts = list_of(others),
-                       .version = ROTA_VERSION,
-                       .job_id = started.host_plan.job_id,
-                       .leader_host = others.own_host,
-                       .key = started.key};
-  for (const Group& group : options.groups) {
-    request.variables.push_back(variables_to_pass(group, environment));
-    request.working_directories.push_back(whole_path(group.working_directory));
-  }
+  StartRequest request = describe_job(options, arguments, others, environment, started);
   std::string common = write_down(request);
   const std::string rotarun = remote_rotarun(options);
   std::vector<AgentPlan> plans;
@@ -258,9 +277,13 @@ FollowRequest receive_follow_request(int input, const Facts& facts) {
   Options& options = followed.options;
   options.status_address.reset();
   options.key_fd.reset();
-  take_groups(request, options);
+  take_settings(request, options);
   const cluster::Given given{.host_name = facts.host, .host_list = request.hosts};
   cluster::Specification hosts = *cluster::from_host_list(given);
+  const std::size_t limit_count = std::min(hosts.hosts.size(), request.most_slots.size());
+  for (std::size_t host = 0; host < limit_count; ++host) {
+    if (request.most_slots[host] > 0) hosts.hosts[host].most_slots = request.most_slots[host];
+  }
   hosts.own_host = request.leader_host;
   followed.host_plan = plan_started_hosts(hosts, request.leader);
   followed.host_plan.job_id = request.job_id;

@@ -122,6 +122,7 @@ std::string describe(const Outcome& outcome, std::span<const RankRecord> records
              std::to_string(name.pid) + ", " + name.host + ") " + to_text(outcome.ending);
     }
     case Outcome::Reason::kTimeout:
+      if (outcome.running.empty()) return "--timeout has passed";
       return "--timeout has passed; still running: " + list_ranks(outcome.running);
     case Outcome::Reason::kFault:
       break;

@@ -18,6 +18,9 @@ using rendezvous::MessageType;
 // How long ranks may take to end after the guard, rotarun's outer process, was killed.
 constexpr auto kShortGrace = std::chrono::milliseconds(500);
 
+// How much longer than its deadline a rank must stay stopped.
+constexpr auto kOverdueTime = std::chrono::milliseconds(200);
+
 // How long a reader of rotarun's output that does not read may delay the end of a job, once
 // somebody has asked for this end or the job's time is over.
 constexpr auto kLastOutputTime = std::chrono::milliseconds(500);
@@ -57,6 +60,7 @@ void ExitPolicy::on_evaluator_end(std::size_t index, const Ending& ending, base:
 
 void ExitPolicy::on_stopped(std::size_t rank, base::TimePoint now) {
   records_[rank].stopped_since = now;
+  records_[rank].overdue_since.reset();
 }
 
 void ExitPolicy::on_continued(std::size_t rank) { records_[rank].stopped_since.reset(); }
@@ -182,7 +186,10 @@ bool ExitPolicy::waits_for_reader(base::TimePoint now) {
   if (!output_end_ && limits_.timeout) output_end_ = std::max(*limits_.timeout, soon);
   next_deadline_ = output_end_;
   if (!output_end_ || now < *output_end_) return true;
-  if (outcome_.reason == Outcome::Reason::kSuccess) outcome_.code = kExitTimeout;
+  if (outcome_.reason == Outcome::Reason::kSuccess) {
+    outcome_.reason = Outcome::Reason::kTimeout;
+    outcome_.code = kExitTimeout;
+  }
   return false;
 }
 
@@ -300,12 +307,19 @@ void ExitPolicy::conclude(base::TimePoint now) {
   end_with(std::move(outcome), now);
 }
 
+// A rank must be stopped for kOverdueTime beyond its deadline. If rotarun was suspended together
+// with its ranks, as by Ctrl-Z, the deadline has passed when all go on. Then rotarun may look
+// before it hears that the ranks go on.
 void ExitPolicy::watch_stopped(base::TimePoint now) {
   for (std::size_t rank = 0; rank < records_.size(); ++rank) {
-    const auto since = records_[rank].stopped_since;
-    if (!since) continue;
-    if (now < *since + limits_.deadline) {
-      wake_at(*since + limits_.deadline);
+    RankRecord& record = records_[rank];
+    if (!record.stopped_since) continue;
+    const base::TimePoint deadline = *record.stopped_since + limits_.deadline;
+    if (now >= deadline && !record.overdue_since) record.overdue_since = now;
+    const base::TimePoint end =
+        record.overdue_since ? *record.overdue_since + kOverdueTime : deadline;
+    if (now < end) {
+      wake_at(end);
       continue;
     }
     Outcome outcome{.reason = Outcome::Reason::kFault, .code = kExitSilent};

@@ -62,7 +62,7 @@ struct Outcome {
   int code = 0;
   Fault fault{};                       // kFault
   int signal = 0;                      // kSignal
-  std::vector<std::size_t> running{};  // kTimeout: ranks that had not ended.
+  std::vector<std::size_t> running{};  // kTimeout: ranks that had not ended, if any.
   std::string text{};         // kNotStarted, kHostLost, kMpi: why; kSignal: the other host.
   std::size_t evaluator = 0;  // kEvaluator: which one failed, and how it ended.
   Ending ending{};

@@ -11,6 +11,7 @@
 #include "launcher/job/end_report.h"
 #include "launcher/job/start.h"
 #include "launcher/ranks/heartbeat.h"
+#include "launcher/ranks/oom_kills.h"
 #include "os/host.h"
 #include "os/output.h"
 #include "os/poll_set.h"
@@ -157,6 +158,7 @@ int run_guarded(os::SignalWatch& signals, const std::function<int(pid_t guard)>&
         "process whose parent ends before it may outlive the job");
   }
   make_heartbeat();
+  OomKills oom_kills;
   const pid_t child = os::fork_process();
   if (child == 0) {
     os::die_with_parent(guard, SIGTERM);
@@ -171,10 +173,11 @@ int run_guarded(os::SignalWatch& signals, const std::function<int(pid_t guard)>&
   if (!all_gone) say("rotarun: some processes of the job could not be ended\n");
   if (ending.kind == os::ProcessEvent::Kind::kExited) return ending.value;
   const std::string silence = count_beats() == 0 ? "30 s" : "5 s";
+  const std::string cause = watch.was_hung() ? "" : oom_kills.why_killed(ending.value);
   const std::string why = "rotarun: its own process " + std::to_string(child) +
                           (watch.was_hung() ? " was stopped, or hung, for about " + silence
                                             : " was killed by " + os::signal_name(ending.value)) +
-                          "; the job was ended\n";
+                          (cause.empty() ? "" : ": " + cause) + "; the job was ended\n";
   note_cause(why);
   say(why);
   return watch.was_hung() ? kExitSilent : kExitSignalBase + ending.value;

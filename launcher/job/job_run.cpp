@@ -7,6 +7,7 @@
 #include "launcher/command/exit_codes.h"
 #include "launcher/job/guard.h"
 #include "launcher/job/preflight_job.h"
+#include "launcher/job/start.h"
 #include "launcher/job/when_done.h"
 #include "launcher/ranks/heartbeat.h"
 #include "os/host.h"
@@ -172,10 +173,16 @@ int JobRun::finish() {
   // The other hosts come first: they receive nothing while rotarun waits for the reader of its
   // output.
   if (others_) tell_others_the_end();
+  const bool was_success = policy().outcome().code == 0;
   write_rest();
   if (processes_.output().tell_losses()) write_rest();
   note_cause(world_.why_it_ends());  // The cause may have become known only now.
   const int code = policy().outcome().code;
+  if (was_success && code != 0) {  // Said directly, because the output waits for its reader.
+    const bool has_rest = processes_.output().has_pending();
+    complain(world_.why_it_ends() +
+             (has_rest ? ", but nobody has read the rest of the ranks' output: it is lost" : ""));
+  }
   is_done_ = code == 0;
   if (is_done_ && options_.when_done == WhenDone::kWait) {
     stay_when_done(signals_, status_port_ ? &*status_port_ : nullptr, others_);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -18,7 +20,7 @@ namespace {
 constexpr const char* kInspector = "rota-preflight";
 constexpr std::string_view kSpeaks = "speaks";
 constexpr std::string_view kIsQuiet = "quiet";
-constexpr std::size_t kOwnArguments = 4;
+constexpr std::size_t kOwnArguments = 5;
 
 // The exit codes that mean that the job itself would not run.
 constexpr std::array kRefusals = {kExitUsage,     kExitKey,      kExitSpecification,
@@ -33,16 +35,31 @@ std::optional<std::size_t> to_number(const std::string& text) {
   return number;
 }
 
+// A flag may follow one hyphen or two.
+constexpr std::array<std::string_view, 4> kOfVariables = {"-x", "--x", "-export", "--export"};
+
+// Returns where NAME=VALUE begins in -xNAME=VALUE or --export=NAME=VALUE; nothing if the argument
+// has neither form.
+std::optional<std::size_t> begin_of_variable(std::string_view argument) {
+  for (const std::string_view flag : kOfVariables) {
+    if (argument.starts_with(flag) && argument.substr(flag.size()).starts_with('=')) {
+      return flag.size() + 1;
+    }
+  }
+  const std::string_view short_flag = kOfVariables.front();
+  if (!argument.starts_with(short_flag) || argument == short_flag) return std::nullopt;
+  return short_flag.size();
+}
+
 // Removes the values of -x. The names are enough to find what is missing, and the values may be
 // secret.
 std::vector<std::string> without_values(std::vector<std::string> arguments) {
-  constexpr std::string_view kLong = "--export=";
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const bool is_separate = i > 0 && (arguments[i - 1] == "-x" || arguments[i - 1] == "--export");
-    const bool is_joined = arguments[i].starts_with("-x") || arguments[i].starts_with(kLong);
-    const std::size_t begin = arguments[i].starts_with(kLong) ? kLong.size() : 0;
-    if (!is_separate && !is_joined) continue;
-    arguments[i].resize(std::min(arguments[i].find('=', begin), arguments[i].size()));
+    const bool is_separate =
+        i > 0 && std::ranges::find(kOfVariables, arguments[i - 1]) != kOfVariables.end();
+    const auto begin = is_separate ? 0 : begin_of_variable(arguments[i]);
+    if (!begin) continue;
+    arguments[i].resize(std::min(arguments[i].find('=', *begin), arguments[i].size()));
   }
   return arguments;
 }
@@ -78,6 +95,7 @@ Verdict verdict_of(int exit_code) noexcept {
 std::vector<std::string> encode(const PreflightRequest& request) {
   std::vector<std::string> arguments = {std::to_string(request.world_size.value_or(0)),
                                         std::to_string(request.slot_count),
+                                        std::to_string(request.most_slots.value_or(0)),
                                         std::string(request.speaks ? kSpeaks : kIsQuiet)};
   arguments.push_back(std::to_string(request.directories.size()));
   arguments.insert(arguments.end(), request.directories.begin(), request.directories.end());
@@ -89,11 +107,14 @@ std::optional<PreflightRequest> decode_preflight_request(std::span<const std::st
   if (arguments.size() < kOwnArguments) return std::nullopt;
   const auto world_size = to_number(arguments[0]);
   const auto slot_count = to_number(arguments[1]);
-  const bool speaks = arguments[2] == kSpeaks;
-  if (!world_size || !slot_count || (!speaks && arguments[2] != kIsQuiet)) return std::nullopt;
+  const auto most_slots = to_number(arguments[2]);
+  const bool speaks = arguments[3] == kSpeaks;
+  if (!world_size || !slot_count || !most_slots) return std::nullopt;
+  if (!speaks && arguments[3] != kIsQuiet) return std::nullopt;
   PreflightRequest request{.slot_count = *slot_count, .speaks = speaks};
+  if (*most_slots > 0) request.most_slots = most_slots;
   if (*world_size > 0) request.world_size = world_size;
-  const auto directory_count = to_number(arguments[3]);
+  const auto directory_count = to_number(arguments[4]);
   auto rest = arguments.subspan(kOwnArguments);
   if (!directory_count || *directory_count > rest.size()) return std::nullopt;
   request.directories.assign(rest.begin(), rest.begin() + static_cast<long>(*directory_count));

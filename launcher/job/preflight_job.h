@@ -29,6 +29,7 @@ Verdict verdict_of(int exit_code) noexcept;
 struct PreflightRequest {
   std::optional<std::size_t> world_size{};  // As a source other than --np declares it, if any.
   std::size_t slot_count = 1;               // Slots of this host.
+  std::optional<std::size_t> most_slots{};  // Its max_slots in a host list.
   // True if this host was started separately. Then its rank prints the report, even if it is not
   // rank 0.
   bool speaks = true;

@@ -38,6 +38,7 @@ struct RankRecord {
   std::optional<Report> report;            // Its first report.
   std::optional<std::size_t> waiting_for;  // The rank it waited for when the job failed.
   std::optional<base::TimePoint> stopped_since;
+  std::optional<base::TimePoint> overdue_since;  // When it was first seen stopped for too long.
   bool has_left = false;  // It reported that it needs no other rank any more.
 };
 

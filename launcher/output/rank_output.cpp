@@ -83,6 +83,7 @@ RankOutput::Copy* RankOutput::open_file(const os::Fd& folder, const std::string&
                                         const std::string& name) {
   const auto [copy, is_new] = copies_.try_emplace(path + "/" + name);
   const auto open = is_new ? os::create_file : os::continue_file;
+  copy->second.path = copy->first;
   copy->second.file = open(folder, path, name);
   return &copy->second;
 }
@@ -162,7 +163,8 @@ Flow RankOutput::flow() const noexcept {
   for (const Stream stream : kStreams) {
     flow.is_held = flow.is_held || mux_.pending(stream).size() > kMostPending;
     // A stream that is copied to a file is not closed: the file still takes the output.
-    const bool has_file = !pipes_.empty() && pipes_.back()[index_of(stream)].has_file();
+    const bool has_file = std::ranges::any_of(
+        pipes_, [&](const auto& of_rank) { return of_rank[index_of(stream)].has_file(); });
     flow.is_closed[index_of(stream)] = sinks_[index_of(sink_of(stream))].is_closed && !has_file;
   }
   return flow;
@@ -181,8 +183,8 @@ void RankOutput::copy_to_file(const Pipe& pipe, std::string_view bytes) {
     os::write_file(pipe.copy->file, has_times_ ? with_times(*pipe.copy, bytes) : bytes);
   } catch (const Error& error) {
     pipe.copy->file.reset();
-    say(std::string("rotarun: warning: --output-filename: a file is incomplete: ") + error.what() +
-        "\n");
+    say("rotarun: warning: --output-filename: " + pipe.copy->path +
+        " is incomplete: " + error.what() + "\n");
   }
 }
 

@@ -76,7 +76,8 @@ class RankOutput {
 
  private:
   struct Copy {
-    os::Fd file;
+    std::string path{};
+    os::Fd file{};
     bool is_at_line_start = true;
   };
   struct Pipe {

@@ -24,10 +24,7 @@ constexpr std::string_view kLongestAddress = "127.0.0.1:65535";
 
 // Uses the declared slots of this host or, if none are declared, the counted slots.
 Layout lay_out_here(const Options& options, const Facts& facts, const Slots& slots) {
-  if (slots.count == 0) {
-    throw UsageError("--cpus-per-rank " + std::to_string(*options.cpus_per_rank) +
-                     ": this host has fewer CPUs for ranks: " + slots.reason);
-  }
+  if (slots.count == 0) throw UsageError(lack_of_slots(*options.cpus_per_rank, slots));
   const HostSlots here{.name = facts.host,
                        .slot_count = facts.declared.count.value_or(slots.count),
                        .most = facts.declared.most};

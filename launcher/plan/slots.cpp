@@ -26,6 +26,11 @@ Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota,
   return slots;
 }
 
+std::string lack_of_slots(std::size_t cpus_per_rank, const Slots& slots) {
+  return "--cpus-per-rank " + std::to_string(cpus_per_rank) +
+         ": this host has fewer CPUs for ranks: " + slots.reason;
+}
+
 std::string lack_of_cpu(std::size_t rank_count, std::optional<double> quota, bool is_pod) {
   if (!quota || *quota + 1e-3 >= static_cast<double>(rank_count)) return {};
   const std::string ranks = rank_count == 1 ? "one rank" : std::to_string(rank_count) + " ranks";

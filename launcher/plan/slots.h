@@ -27,6 +27,9 @@ struct DeclaredRanks {
 Slots count_slots(std::size_t allowed_cpu_count, std::optional<double> quota,
                   std::size_t cpus_per_rank = 1);
 
+// Returns that this host, which counts no slot, has too few CPUs for a rank.
+std::string lack_of_slots(std::size_t cpus_per_rank, const Slots& slots);
+
 // Returns nothing if the quota grants a CPU to each of the ranks here. Otherwise the text says what
 // to raise; in a pod, that is a field of its manifest.
 std::string lack_of_cpu(std::size_t rank_count, std::optional<double> quota, bool is_pod);

@@ -93,6 +93,7 @@ HostFacts gather(const launcher::Options& options, const launcher::PreflightRequ
                   .architecture = os::architecture(),
                   .kernels = kernels::best_variant().name,
                   .slot_count = request.slot_count,
+                  .most_slots = request.most_slots,
                   .cpus = launcher::slots_of(options, found).reason,
                   .device_count = launcher::find_devices().size(),
                   .memory_bytes = found.memory_bytes,
@@ -129,7 +130,7 @@ std::string encode(const HostFacts& facts) {
         std::uint64_t{facts.shared_memory_bytes.has_value()}, facts.shared_memory_bytes.value_or(0),
         facts.address_limit, facts.file_size_limit, facts.process_limit, facts.open_files.soft,
         facts.open_files.hard, std::uint64_t{facts.free_port_count},
-        std::uint64_t{facts.is_program_of_mpi}}) {
+        std::uint64_t{facts.is_program_of_mpi}, std::uint64_t{facts.most_slots.value_or(0)}}) {
     out.write(number);
   }
   const auto bytes = out.take();
@@ -158,6 +159,8 @@ std::optional<HostFacts> decode_facts(std::string_view text) {
   facts.open_files.hard = in.read<std::uint64_t>();
   facts.free_port_count = static_cast<std::size_t>(in.read<std::uint64_t>());
   facts.is_program_of_mpi = in.read<std::uint64_t>() != 0;
+  const auto most_slots = static_cast<std::size_t>(in.read<std::uint64_t>());
+  if (most_slots > 0) facts.most_slots = most_slots;
   if (!in.ok() || !in.at_end()) return std::nullopt;
   return facts;
 }

@@ -26,6 +26,7 @@ struct HostFacts {
   bool is_program_of_mpi = false;  // True if the trouble is that the program needs MPI.
 
   std::size_t slot_count = 0;
+  std::optional<std::size_t> most_slots{};  // The max_slots of a host list.
   std::string cpus{};  // "2 CPUs allowed, no quota"
   std::size_t device_count = 0;
   std::uint64_t memory_bytes = 0;  // Of the machine, or the limit of the control group.

@@ -185,7 +185,9 @@ struct Plan {
 
 Plan lay_out_job(const Inspection& inspection) {
   std::vector<launcher::HostSlots> slots;
-  for (const Host& host : inspection.hosts) slots.push_back({host.name, host.facts.slot_count});
+  for (const Host& host : inspection.hosts) {
+    slots.push_back({host.name, host.facts.slot_count, host.facts.most_slots});
+  }
   launcher::LayoutRules rules = launcher::layout_rules(inspection.options);
   if (!rules.rank_count) rules.rank_count = inspection.world_size;
   Plan plan{.finding = {.check = "ranks"}};

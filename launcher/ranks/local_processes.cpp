@@ -8,7 +8,6 @@
 
 #include "launcher/command/exit_codes.h"
 #include "launcher/ranks/heartbeat.h"
-#include "os/cgroup.h"
 #include "os/host.h"
 #include "os/pipe.h"
 
@@ -24,10 +23,7 @@ std::string name_of(const JobMember& who) {
 }  // namespace
 
 LocalProcesses::LocalProcesses(const Options& options, pid_t guard, Report report)
-    : guard_(guard),
-      report_(std::move(report)),
-      output_(options),
-      oom_kill_count_(os::oom_kill_count()) {}
+    : guard_(guard), report_(std::move(report)), output_(options) {}
 
 void LocalProcesses::begin(const HostAssignment& assignment) {
   world_ = assignment.world;
@@ -146,27 +142,15 @@ void LocalProcesses::on_process(Member& member, const os::ProcessEvent& process_
   report_end(member,
              {.kind = was_killed ? JobEvent::Kind::kRankKilled : JobEvent::Kind::kRankExited,
               .value = process_event.value,
-              .text = was_killed ? why_killed(process_event.value) : ""});
+              .text = was_killed ? oom_kills_.why_killed(process_event.value) : ""});
 }
 
 // Says that the guard is lost. SIGKILL must have ended the guard: the guard catches all other
 // signals that might end it, and passes them on to this process.
 std::string LocalProcesses::describe_guard_loss(const std::string& host) {
-  const std::string cause = why_killed(SIGKILL);
+  const std::string cause = oom_kills_.why_killed(SIGKILL);
   return "lost " + host + ": the outer process of its rotarun ended" +
          (cause.empty() ? "" : ": " + cause);
-}
-
-// Returns the reason if the kernel killed a process; otherwise an empty text. The kernel counts
-// each process that it kills for lack of memory. Each count explains one ending.
-std::string LocalProcesses::why_killed(int signal) {
-  if (signal != SIGKILL || !oom_kill_count_) return "";
-  if (os::oom_kill_count().value_or(0) <= *oom_kill_count_) return "";
-  ++*oom_kill_count_;
-  const auto limit = os::memory_limit_bytes();
-  return "out of memory" +
-         (limit ? " (the limit of its control group is " + std::to_string(*limit >> 20) + " MiB)"
-                : std::string());
 }
 
 void LocalProcesses::report_not_started(const Member& member, const std::string& why) {

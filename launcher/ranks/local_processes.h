@@ -18,6 +18,7 @@
 #include "launcher/output/rank_output.h"
 #include "launcher/plan/host_assignment.h"
 #include "launcher/ranks/job_event.h"
+#include "launcher/ranks/oom_kills.h"
 #include "os/poll_set.h"
 #include "os/process.h"
 #include "os/process_tree.h"
@@ -107,7 +108,6 @@ class LocalProcesses {
   void report_not_started(const Member& member, const std::string& why);
   void leave_out_unbegun();
   void forget_trees();
-  std::string why_killed(int signal);
   void report_end(Member& member, JobEvent event);
   void report(const Member& member, JobEvent event);
 
@@ -122,9 +122,7 @@ class LocalProcesses {
   std::unordered_map<pid_t, Member*> member_of_;  // By the process id of its keeper.
   bool has_children_ = false;
   bool has_lost_keeper_ = false;
-  // How many of the kernel's OOM kills cannot explain the end of another process: those before the
-  // job, and those that have been reported.
-  std::optional<std::uint64_t> oom_kill_count_;
+  OomKills oom_kills_;
 };
 
 }  // namespace rota::launcher

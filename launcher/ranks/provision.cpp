@@ -41,7 +41,8 @@ Provision provide(const Options& options, const std::vector<std::string>& enviro
   provision.devices = std::move(devices.given);
   provision.visible_devices = std::move(devices.visible);
   if (devices.warning) provision.warnings.push_back(*std::move(devices.warning));
-  provide_ports(options.ports, assignment.ranks, provision);
+  // A preflight counts the free ports, so it claims none. Its rank does not need any.
+  if (!options.preflight) provide_ports(options.ports, assignment.ranks, provision);
   provision.thread_count = options.cpus_per_rank.value_or(std::max<std::size_t>(
       1, cpu_count / std::max<std::size_t>(1, rank_count + assignment.other_count)));
   provision.is_crowded = rank_count + assignment.other_count > cpu_count;

@@ -80,7 +80,9 @@ void ProcessTree::wait_for_start() {
     pid_ = record.value;
     return;
   }
-  ::waitpid(std::exchange(keeper_, -1), nullptr, 0);
+  const pid_t keeper = std::exchange(keeper_, -1);
+  while (::waitpid(keeper, nullptr, 0) < 0 && errno == EINTR) {
+  }
   throw_cannot_start("starting a process", io == Io::kDone ? record.value : ECHILD);
 }
 

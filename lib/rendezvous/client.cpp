@@ -149,13 +149,34 @@ std::optional<Message> Client::next_notice() {
   return notice;
 }
 
+// A report about waiting replaces an unsent one: only the newest says what the rank does now. So
+// few reports are unsent, however long the coordinator does not read.
 template <class Make>
 void Client::send_quietly(Make make) noexcept {
   try {
-    connection_->send(encode_to_send(make()), {});
+    const Message message = make();
+    Report report{.bytes = encode_to_send(message),
+                  .is_of_waiting = message.type == MessageType::kWaiting ||
+                                   message.type == MessageType::kResumed};
+    if (report.is_of_waiting) std::erase_if(unsent_reports_, &Report::is_of_waiting);
+    unsent_reports_.push_back(std::move(report));
   } catch (const std::exception&) {
-    // The coordinator is gone, so nobody can receive the message.
+    return;  // There is no memory for the report.
   }
+  send_reports();
+}
+
+bool Client::send_reports() noexcept {
+  while (!unsent_reports_.empty()) {
+    try {
+      const os::Io io = connection_->send(unsent_reports_.front().bytes, {});
+      if (io == os::Io::kWouldBlock) return false;
+    } catch (const std::exception&) {
+      // The coordinator is gone, so nobody can receive the report.
+    }
+    unsent_reports_.pop_front();
+  }
+  return true;
 }
 
 // Returns when the message has left this process: from then on, the system sends it even if the
@@ -238,7 +259,7 @@ void Client::send(const Message& message, TimePoint deadline) {
   os::PollSet polls;
   polls.add(connection_->fd(), false, true);
   for (;;) {
-    const os::Io io = connection_->send(bytes, {});
+    const os::Io io = send_reports() ? connection_->send(bytes, {}) : os::Io::kWouldBlock;
     // A coordinator that has ended may have sent why the job failed. So the next read says what has
     // happened, and not this function.
     if (io == os::Io::kDone || io == os::Io::kClosed) return;
@@ -258,13 +279,15 @@ std::optional<Message> Client::receive(TimePoint deadline) {
     }
     if (Clock::now() >= deadline) return std::nullopt;
     polls.clear();
-    polls.add(connection_->fd(), true, connection_->is_sending());
+    const bool is_sending = connection_->is_sending() || !unsent_reports_.empty();
+    polls.add(connection_->fd(), true, is_sending);
     polls.wait(deadline);
   }
 }
 
 std::optional<Message> Client::receive_now() {
   if (is_coordinator_gone_) return std::nullopt;
+  send_reports();
   const os::Io io = connection_->receive(buffer_, fds_);
   if (io == os::Io::kClosed) on_gone();
   if (io != os::Io::kDone) return std::nullopt;

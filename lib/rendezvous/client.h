@@ -67,11 +67,12 @@ class Client {
   // come. Throws Error kSystem if the launcher is gone.
   std::optional<Message> next_notice();
 
-  // These reports never fail: a message that cannot be sent is dropped, because its receiver is
-  // gone. Texts are cut to a length that a person will read. report_waiting() reports that this
-  // rank waits for `peer` in the operation `operation_key`. All ranks in that operation must
-  // describe the operation by the same text. If two texts differ, the job fails. Texts with an
-  // empty key are not compared.
+  // These reports never fail and never block. While the connection has no room for a report, the
+  // report is kept, and leaves before the next message, or in a later call that reads, such as
+  // next_notice(). A report whose receiver is gone is dropped. Texts are cut to a length that a
+  // person will read. report_waiting() reports that this rank waits for `peer` in the operation
+  // `operation_key`. All ranks in that operation must describe the operation by the same text. If
+  // two texts differ, the job fails. Texts with an empty key are not compared.
   void report_waiting(std::size_t peer, const std::string& operation_key = {},
                       const std::string& operation_text = {}) noexcept;
   void report_resumed() noexcept;
@@ -84,11 +85,17 @@ class Client {
   void leave() noexcept;
 
  private:
+  struct Report {
+    std::vector<std::byte> bytes;
+    bool is_of_waiting = false;
+  };
+
   std::string who() const;
   void on_gone();
   void send(const Message& message, base::TimePoint deadline);
   template <class Make>
   void send_quietly(Make make) noexcept;
+  bool send_reports() noexcept;  // Returns whether no report is left to be sent.
   template <class Make>
   void send_last(Make make) noexcept;
   Message call(Message request, base::TimePoint deadline);
@@ -105,6 +112,7 @@ class Client {
   bool is_coordinator_gone_ = false;
   std::uint32_t last_id_ = 0;
   std::deque<Message> notices_;
+  std::deque<Report> unsent_reports_;
   std::vector<std::byte> buffer_;
   std::vector<os::Fd> fds_;  // Descriptors of the last message.
 };

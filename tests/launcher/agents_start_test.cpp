@@ -179,6 +179,58 @@ TEST_F(AgentsStart, ReachTheHostsThatABatchSystemHasReserved) {
   }
 }
 
+// The settings of the job are those of the host where the command was given. Method: the agent
+// starts the other host, on this machine, with an environment that has other settings.
+TEST_F(AgentsStart, GiveOtherHostsTheSettingsOfThisOne) {
+  const std::string other =
+      agent("shift; ROTA_PORTS=1-2 ROTA_ENCRYPT=1; export ROTA_PORTS ROTA_ENCRYPT; exec \"$@\"");
+  testing::Command command = rotarun(script({"-H", os::host_name() + ":1,192.0.2.1:1", "--address",
+                                             "127.0.0.1", "--agent", other + " {host}"},
+                                            "echo $GROUP_RANK $ROTA_PORTS"));
+  command.environment = {"ROTA_PORTS=" + ports_.range()};
+  const Result result = run(std::move(command));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(sorted_lines(result.out),
+              ::testing::ElementsAre("0 " + ports_.range(), "1 " + ports_.range()));
+}
+
+// A relative folder is that of the host where the command was given. Method: the agent starts the
+// other host, on this machine, in another directory.
+TEST_F(AgentsStart, PutFilesOfOutputWhereTheCommandWasGiven) {
+  const std::string other = agent("shift; cd /; exec \"$@\"");
+  const std::string logs = std::filesystem::relative(folder_ + "/logs").string();
+  const Result result = run_rotarun(
+      script({"-H", os::host_name() + ":1,192.0.2.1:1", "--address", "127.0.0.1", "--ports",
+              ports_.range(), "--agent", other + " {host}", "--output-filename", logs},
+             "echo $ROTA_RANK"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(text_of("logs/rank.0/stdout"), "0\n");
+  EXPECT_EQ(text_of("logs/rank.1/stdout"), "1\n");
+}
+
+// Method: both hosts are this machine, and each port is needed: one for the launcher, and one for
+// the rank of each host.
+TEST_F(AgentsStart, TakeNoPortAwayFromThePreflight) {
+  const std::string other = agent("shift; exec \"$@\"");
+  const Result result =
+      run_rotarun({"--preflight", "-H", os::host_name() + ":1,192.0.2.1:1", "--address",
+                   "127.0.0.1", "--ports", ports_.range(3), "--agent", other + " {host}", "true"});
+  EXPECT_THAT(result.out, HasSubstr("every host has enough free ports of --ports")) << result.err;
+  EXPECT_THAT(result.err, Not(HasSubstr("are left out")));
+}
+
+// The preflight runs on a host that has no file of hosts.
+TEST_F(AgentsStart, TellThePreflightTheMostSlotsOfEachHost) {
+  std::ofstream(folder_ + "/hosts") << os::host_name() << " slots=1\n"
+                                    << "192.0.2.1 slots=1 max_slots=2\n";
+  const Result result =
+      run_rotarun({"--preflight", "--hostfile", folder_ + "/hosts", "-np", "6", "--oversubscribe",
+                   "--address", "127.0.0.1", "--ports", ports_.range(), "--agent",
+                   agent("shift; exec \"$@\"") + " {host}", "true"});
+  EXPECT_EQ(result.exit_code, 20) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("192.0.2.1 would have 3 ranks, but its max_slots is 2"));
+}
+
 // Method: no host joins, so the job ends; the agent keeps running.
 TEST_F(AgentsStart, AreNotWaitedForByWhoAsksForTheEndMeanwhile) {
   Process job = start(agent("exec sleep 1000"), {"--join-timeout", "0.5"});

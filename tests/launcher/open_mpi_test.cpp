@@ -289,6 +289,18 @@ TEST_F(OpenMpi, NeedsAFolderForItsFiles) {
   EXPECT_THAT(result.err, HasSubstr("let TMPDIR name a folder"));
 }
 
+// Method: the ranks have another working directory than rotarun. A relative path of the folder
+// would lead each of them elsewhere.
+TEST_F(OpenMpi, FindsItsFilesFromEveryDirectory) {
+  std::filesystem::create_directories(folder_ + "/there");
+  testing::Command command = rotarun({"-np", "2", "--wdir", folder_ + "/there", kMember});
+  command.environment.push_back("TMPDIR=" + std::filesystem::relative(folder_).string());
+  const Result result = run(std::move(command));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/there"));
+  std::filesystem::remove(folder_ + "/there");
+}
+
 // Method: the ranks wait for one that sleeps, and their rotarun is killed meanwhile. Ranks are
 // children of keepers, which are children of the inner process.
 TEST_F(OpenMpi, LeavesNothingWhereRotarunIsKilled) {

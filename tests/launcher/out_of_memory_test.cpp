@@ -119,6 +119,27 @@ TEST_F(OutOfMemory, IsNamedAsWhatEndedTheOuterProcess) {
   }
 }
 
+// Method: the inner process is the first candidate of the kernel.
+TEST_F(OutOfMemory, IsNamedAsWhatEndedTheInnerProcess) {
+  const SmallGroup group;
+  if (!group.is_there()) GTEST_SKIP() << "no memory control group can be made here";
+  const std::string go = folder_ + "/go";
+  Process job(inside(group, rotarun(script({"-np", "1"},
+                                           "read -r _ _ _ inner _ < /proc/$PPID/stat; echo inner "
+                                           "$inner; while ! [ -e " +
+                                               go + " ]; do sleep 0.01; done; exec " +
+                                               test_path("member") + " fill-memory"))));
+  ASSERT_TRUE(job.wait_for("inner ")) << job.err();
+  ASSERT_TRUE(job.wait_for("\n")) << job.err();
+  const std::string inner = job.out().substr(6, job.out().find('\n') - 6);
+  std::ofstream("/proc/" + inner + "/oom_score_adj") << 1000 << std::flush;
+  std::ofstream(go) << "\n";
+  EXPECT_EQ(job.wait().exit_code, 137) << job.err();
+  EXPECT_THAT(job.err(), HasSubstr("rotarun: its own process " + inner +
+                                   " was killed by SIGKILL: out of memory (the limit of its "
+                                   "control group is 64 MiB); the job was ended\n"));
+}
+
 TEST_F(OutOfMemory, IsNotSaidOfARankThatWasKilled) {
   const Result result =
       run_rotarun(script({"-np", "2"}, "[ $ROTA_RANK = 1 ] && kill -9 $$; exec sleep 1000"));

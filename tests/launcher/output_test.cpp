@@ -194,6 +194,21 @@ TEST_F(Output, ToAReaderThatDoesNotReadHoldsUpNothingElse) {
   }
 }
 
+// Method: the ranks end well, and leave more than a pipe holds to rotarun.
+TEST_F(Output, ThatNobodyReadsIsLostAtTheTimeoutAndSaidSo) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const os::Fd reader(ends[0]);
+  testing::Command command =
+      rotarun(script({"-np", "1", "--timeout", "1"}, "yes | head -c 500000"));
+  command.standard_output = ends[1];
+  Process process(std::move(command));
+  ::close(ends[1]);
+  const Result result = process.wait(seconds(10));
+  EXPECT_EQ(result.exit_code, 124);
+  EXPECT_THAT(result.err, HasSubstr("rotarun: --timeout has passed, but nobody has read the rest"));
+}
+
 TEST_F(Output, EndsRanksWhenNobodyReadsAnyMore) {
   const Result result = run(
       {.arguments = {"/bin/sh", "-c",
@@ -307,6 +322,18 @@ TEST_F(Output, GoesToAFolderThatIsNamedByALinkAndEmptiesItsFiles) {
       run_rotarun({"-np", "1", "--output-filename", folder_ + "/out", "echo", "new"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(contents_of(folder_ + "/real/rank.0/stdout"), "new\n");
+}
+
+// Method: the size of files is limited.
+TEST_F(Output, NamesAFileThatTakesNoMore) {
+  const Result result =
+      run({.arguments = {"/bin/sh", "-c",
+                         "(ulimit -f 8; " + testing::rotarun_path() +
+                             " -np 1 --transport tcp --output-filename " + folder_ +
+                             " seq 20000; echo code $? >&2) | tail -1"}});
+  EXPECT_EQ(result.out, "20000\n");
+  EXPECT_THAT(result.err, HasSubstr("code 0"));
+  EXPECT_THAT(result.err, HasSubstr("rank.0/stdout is incomplete: write: File too large"));
 }
 
 TEST_F(Output, InFilesGoesOnWhenNobodyReadsTheRest) {

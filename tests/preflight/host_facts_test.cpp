@@ -20,6 +20,7 @@ TEST(HostFacts, ComeOutAsTheyWentIn) {
   facts.address_limit = 1;
   facts.file_size_limit = 2;
   facts.process_limit = 3;
+  facts.most_slots = 4;
   EXPECT_EQ(decode_facts(encode(facts)), facts);
   EXPECT_EQ(decode_facts(encode(HostFacts{})), HostFacts{});
 }

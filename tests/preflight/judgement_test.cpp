@@ -92,6 +92,13 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{"too many ranks", [](Inspection& seen) { seen.options.rank_count = 7; },
              Verdict::kUnusable, "ranks", "--np 7: the 3 hosts have 6 slots"},
+        Case{"more ranks than a host may have",
+             [](Inspection& seen) {
+               seen.options.rank_count = 9;
+               seen.options.oversubscribe = true;
+               facts_of(seen, 1).most_slots = 2;
+             },
+             Verdict::kUnusable, "ranks", "b would have 3 ranks, but its max_slots is 2"},
         Case{"too large a world", [](Inspection& seen) { seen.world_size = 7; }, Verdict::kUnusable,
              "ranks", "the 3 hosts have 6 slots"},
         Case{"a smaller world", [](Inspection& seen) { seen.world_size = 3; }, Verdict::kFine,

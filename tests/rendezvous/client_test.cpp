@@ -111,6 +111,46 @@ TEST_F(ClientTest, BringsItsLastWordsToALauncherThatReadsLate) {
   EXPECT_THAT(last, ::testing::ElementsAre(MessageType::kAbort, MessageType::kLeave));
 }
 
+// While the socket is full, a rank reports its step, and goes on training. The report leaves by
+// itself as soon as the launcher reads, and only the newest report about waiting is kept.
+TEST_F(ClientTest, KeepsTheReportsThatTheSocketHasNoRoomFor) {
+  for (int i = 0; i < 1000; ++i) client_.report_waiting(2, "0#17", std::string(4096, 'x'));
+  client_.report_begun(7);
+  client_.report_resumed();
+  client_.report_trained(8);
+  std::size_t waiting_count = 0;
+  std::vector<Message> others;
+  for (int i = 0; i < 2000; ++i) {
+    EXPECT_FALSE(client_.next_notice());
+    const auto message = heard();
+    if (!message) continue;
+    if (message->type != MessageType::kWaiting) others.push_back(*message);
+    waiting_count += message->type == MessageType::kWaiting ? 1 : 0;
+  }
+  EXPECT_LT(waiting_count, 1000U);
+  EXPECT_THAT(others, ::testing::ElementsAre(Message{.type = MessageType::kBegun, .step = 7},
+                                             Message{.type = MessageType::kResumed},
+                                             Message{.type = MessageType::kTrained, .step = 8}));
+}
+
+// A report that waits for room comes before the messages that the rank sends after it.
+TEST_F(ClientTest, SendsItsReportsBeforeLaterMessages) {
+  for (int i = 0; i < 1000; ++i) client_.report_waiting(2, "0#17", std::string(4096, 'x'));
+  client_.report_begun(7);
+  std::vector<MessageType> last;
+  std::thread launcher([&] {
+    const auto end = base::Clock::now() + std::chrono::seconds(10);
+    while (base::Clock::now() < end && (last.empty() || last.back() != MessageType::kPut)) {
+      const auto message = heard();
+      if (!message) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (message && message->type != MessageType::kWaiting) last.push_back(message->type);
+    }
+  });
+  client_.put("key", "value");
+  launcher.join();
+  EXPECT_THAT(last, ::testing::ElementsAre(MessageType::kBegun, MessageType::kPut));
+}
+
 // A waiting rank polls every millisecond.
 TEST_F(ClientTest, LooksForNewsWithoutAllocating) {
   client_.next_notice();

@@ -107,7 +107,9 @@ TEST(LauncherMessages, AStartRequestEndsWithTheKey) {
   StartRequest request{.arguments = {"-np", "2"},
                        .variables = {{"A=1"}},
                        .working_directories = {"/w"},
+                       .output_directory = "/o",
                        .hosts = "a,b",
+                       .most_slots = {0, 3},
                        .version = "1.2",
                        .leader = "10.0.0.1:7700",
                        .job_id = "j",
@@ -118,8 +120,8 @@ TEST(LauncherMessages, AStartRequestEndsWithTheKey) {
             joined({"1c010000", text("1.2"), "01000000", text("10.0.0.1:7700")}));
   EXPECT_EQ(digits_of(encode_common(request)),
             joined({"02000000", text("-np"), text("2"), "01000000", text("/w"), "01000000",
-                    text("A=1"), text("a,b"), text("j"), "ffffffff",
-                    digits_of(auth::counting(auth::kKeyBytes, 0x40))}));
+                    text("A=1"), text("/o"), text("a,b"), "02000000", "00000000", "03000000",
+                    text("j"), "ffffffff", digits_of(auth::counting(auth::kKeyBytes, 0x40))}));
 }
 
 TEST(LauncherMessages, OfMpiHaveNumbersOfFourBytes) {

@@ -90,7 +90,10 @@ std::string encode_common(const StartRequest& request) {
   write_all(out, request.arguments);
   write_all(out, request.working_directories);
   for (const auto& of_group : request.variables) write_all(out, of_group);
+  out.write(request.output_directory);
   out.write(request.hosts);
+  out.write(static_cast<std::uint32_t>(request.most_slots.size()));
+  for (const std::size_t most : request.most_slots) out.write(static_cast<std::uint32_t>(most));
   out.write(request.job_id);
   write_host(out, request.leader_host);
   const auto fields = out.take();
@@ -122,7 +125,12 @@ StartRequest read_start_request(int fd) {
   for (std::size_t group = 0; group < request.working_directories.size(); ++group) {
     request.variables.push_back(read_all(in));
   }
+  request.output_directory = in.read_text();
   request.hosts = in.read_text();
+  const auto host_count = in.read<std::uint32_t>();
+  for (std::uint32_t i = 0; i < host_count && in.ok(); ++i) {
+    request.most_slots.push_back(in.read<std::uint32_t>());
+  }
   request.job_id = in.read_text();
   request.leader_host = read_host(in);
   if (!in.ok() || !in.at_end()) throw Error(nonsense);

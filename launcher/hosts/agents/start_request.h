@@ -17,9 +17,11 @@ struct StartRequest {
   // In the next two, the index is the group.
   std::vector<std::vector<std::string>> variables{};  // "NAME=VALUE", from -x.
   std::vector<std::string> working_directories{};
-  std::string hosts{};    // In the form of --host.
-  std::string version{};  // The sender's version of rota.
-  std::string leader{};   // "10.0.0.1:7700"
+  std::string output_directory{};         // The whole path of --output-filename; empty: no files.
+  std::string hosts{};                    // In the form of --host.
+  std::vector<std::size_t> most_slots{};  // By host: max_slots of a host list, or 0.
+  std::string version{};                  // The sender's version of rota.
+  std::string leader{};                   // "10.0.0.1:7700"
   std::string job_id{};
   std::optional<std::size_t> own_host{};     // Empty if one agent starts all hosts.
   std::optional<std::size_t> leader_host{};  // Empty: the leader is none of the hosts.

@@ -108,6 +108,8 @@ PreparedRanks prepare_ranks(const HostSetup& setup, HostAssignment assignment,
   const std::size_t count_here = count + assignment.other_count;
   std::vector<Core> cores;
   if (binding.bind_to != BindTo::kNone && count > 0) {
+    // A host may declare slots for which it has no CPUs.
+    if (slots.count == 0) throw UsageError(lack_of_slots(*binding.cpus_per_rank, slots));
     beat_all();
     cores = limit_cores(read_topology(setup.facts.allowed_cpus), slots.cpu_count);
   }

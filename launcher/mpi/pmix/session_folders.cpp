@@ -27,9 +27,13 @@ std::string new_name() {
 
 }  // namespace
 
+// The path is absolute: with --wdir, ranks and rotarun have different working directories.
 SessionFolders::SessionFolders(const std::vector<std::string>& environment) : name_(new_name()) {
-  const std::string chosen = cluster::find_variable(environment, "TMPDIR");
+  std::string chosen = cluster::find_variable(environment, "TMPDIR");
   is_default_ = chosen.empty();
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(chosen, error);
+  if (!error) chosen = absolute.string();
   const std::string folder_name = new_name();
   folder_ = (is_default_ ? "/tmp" : chosen) + "/" + folder_name;
   memory_folder_ = kSharedMemory + folder_name;

@@ -31,28 +31,33 @@ TEST(PreflightRequest, ComeOutAsTheyWentIn) {
   for (const bool speaks : {false, true}) {
     const auto request = decode_preflight_request(encode({.world_size = 7,
                                                           .slot_count = 3,
+                                                          .most_slots = 5,
                                                           .speaks = speaks,
                                                           .directories = {"", "/two words"},
                                                           .arguments = {"-np", "7"}}));
     ASSERT_TRUE(request);
     EXPECT_EQ(request->world_size, 7U);
     EXPECT_EQ(request->slot_count, 3U);
+    EXPECT_EQ(request->most_slots, 5U);
     EXPECT_EQ(request->speaks, speaks);
     EXPECT_THAT(request->directories, ElementsAre("", "/two words"));
     EXPECT_THAT(request->arguments, ElementsAre("-np", "7"));
   }
-  EXPECT_EQ(decode_preflight_request(encode(PreflightRequest{}))->world_size, std::nullopt);
+  const auto usual = decode_preflight_request(encode(PreflightRequest{}));
+  EXPECT_EQ(usual->world_size, std::nullopt);
+  EXPECT_EQ(usual->most_slots, std::nullopt);
 }
 
 TEST(PreflightRequest, AreNoneWhereTheyMakeNoSense) {
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{},
                                              {"1", "1"},
-                                             {"x", "1", "quiet"},
-                                             {"1", "1x", "quiet", "0"},
-                                             {"1", "1", "loud", "0"},
-                                             {"1", "1", "quiet"},
-                                             {"1", "1", "quiet", "2", "/one"}}) {
+                                             {"x", "1", "0", "quiet", "0"},
+                                             {"1", "1x", "0", "quiet", "0"},
+                                             {"1", "1", "x", "quiet", "0"},
+                                             {"1", "1", "0", "loud", "0"},
+                                             {"1", "1", "0", "quiet"},
+                                             {"1", "1", "0", "quiet", "2", "/one"}}) {
     EXPECT_FALSE(decode_preflight_request(arguments));
   }
 }
@@ -70,8 +75,8 @@ TEST(PreflightJob, IsOneRankOnEachHostAndLeavesNothingBehind) {
   EXPECT_FALSE(job.report_bindings);
   EXPECT_EQ(job.output_directory, "");
   EXPECT_EQ(job.ports.first, 8000);
-  EXPECT_THAT(job.groups.front().program,
-              ElementsAre(EndsWith("rota-preflight"), "0", "4", "speaks", "1", "", "-np", "8"));
+  EXPECT_THAT(job.groups.front().program, ElementsAre(EndsWith("rota-preflight"), "0", "4", "0",
+                                                      "speaks", "1", "", "-np", "8"));
 }
 
 TEST(PreflightJob, KeepsTheValuesOfVariablesToItself) {
@@ -80,8 +85,20 @@ TEST(PreflightJob, KeepsTheValuesOfVariablesToItself) {
       "-xD=secret", "-x",       "E",        "./a=b"};
   const Options given = parse_options(arguments);
   const Options job = preflight_job(given, {.arguments = arguments});
-  EXPECT_THAT(std::vector(job.groups.front().program.begin() + 6, job.groups.front().program.end()),
+  EXPECT_THAT(std::vector(job.groups.front().program.begin() + 7, job.groups.front().program.end()),
               ElementsAre("-x", "A", "--export", "B", "--export=C", "-xD", "-x", "E", "./a=b"));
+}
+
+TEST(PreflightJob, KeepsThemToItselfInEachFormOfTheFlag) {
+  const std::vector<std::string> arguments = {
+      "-x=A=secret",      "--x=B=secret", "--x",      "C=secret",
+      "-export=D=secret", "-export",      "E=secret", "./a=b"};
+  const Options given = parse_options(arguments);
+  const Options job = preflight_job(given, {.arguments = arguments});
+  const std::vector<std::string> kept(job.groups.front().program.begin() + 7,
+                                      job.groups.front().program.end());
+  EXPECT_THAT(kept, ElementsAre("-x=A", "--x=B", "--x", "C", "-export=D", "-export", "E", "./a=b"));
+  EXPECT_EQ(parse_options(kept).groups.front().program, std::vector<std::string>{"./a=b"});
 }
 
 TEST(PreflightJob, RunsHereAndLooksWhereEachProgramRuns) {

@@ -33,8 +33,9 @@ class PreparedRanksTest : public ::testing::Test {
  protected:
   PreparedRanksTest() { make_heartbeat(); }
 
-  HostSetup setup() {
-    return {.options = options_,
+  HostSetup setup() { return setup(options_); }
+  HostSetup setup(const Options& options) {
+    return {.options = options,
             .facts = facts_,
             .context = context_,
             .signals = signals_,
@@ -82,6 +83,17 @@ TEST_F(PreparedRanksTest, TheHostSaysWhichPortsAreTooFew) {
   } catch (const os::AddressInUse& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("have room for 0 of the 1 ranks of this host"),
                                     EndsWith(": give other ports with --ports (tried for 2 s)")));
+  }
+}
+
+// Method: this host declares a slot, but has half of the CPUs that the rank should be bound to.
+TEST_F(PreparedRanksTest, TheHostSaysThatItHasTooFewCpusToBindTo) {
+  const Options options = parse_options({"--cpus-per-rank", "2", "--bind-to", "core", "true"}, {});
+  try {
+    prepare_ranks(setup(options), assignment(), "127.0.0.1", [] {});
+    ADD_FAILURE() << "the rank is bound to more CPUs than there are";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--cpus-per-rank 2: this host has fewer CPUs for ranks"));
   }
 }
 
