@@ -39,6 +39,9 @@ bool is_fault(int error) noexcept {
   return false;
 }
 
+// Returns whether CUDA has refused a call because a stream is captured.
+bool tells_of_capture(int error) noexcept { return error >= 900 && error <= 908; }
+
 // Returns a clause about the call that saw a fault before `what` did; empty if there is none.
 std::string fault_before(const std::string& what) {
   const std::scoped_lock lock(first_fault_mutex);
@@ -123,6 +126,13 @@ void check(int error, std::uint8_t device, std::string_view what) {
 void check_stream(int error, std::uint8_t device, std::string_view what) {
   if (error == 0) return;
   if (is_fault(error)) check(error, device, what);
+  if (tells_of_capture(error)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string(what) +
+                    " cannot be used while the program captures a CUDA graph, since no call of "
+                    "rota can be part of a graph: call rota before the capture or after it: " +
+                    text_of(error));
+  }
   throw Error(ErrorCode::kInvalidArgument, std::string(what) + " is not a stream of device " +
                                                std::to_string(device) +
                                                ", or was destroyed too early: " + text_of(error));

@@ -297,6 +297,32 @@ TEST_F(CallerStreams, ThatAreNoStreamsAreRefused) {
   request.wait();
 }
 
+// What rota adds to such a stream would belong to the graph, and never happen.
+TEST_F(CallerStreams, ThatTheProgramCapturesAreRefused) {
+  OwnStream stream;
+  const auto refusal = [](auto call) {
+    const auto error = error_of(call);
+    if (!error) return std::string();
+    EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
+    return std::string(error->what());
+  };
+  const std::string why =
+      "'s stream cannot be used while the program captures a CUDA graph, since no call of rota can "
+      "be part of a graph: call rota before the capture or after it: operation not permitted when "
+      "stream is capturing (CUDA error 900)";
+  fake_.write(there_, all_of(1));
+  fake_.capture(stream.get());
+  EXPECT_EQ(refusal([&] { world_[0].all_reduce(there_.on(stream.get()), ReduceOp::kSum); }),
+            "all_reduce: the output" + why);
+  Request request = world_[0].all_reduce_async(there_, ReduceOp::kSum);
+  EXPECT_NE(refusal([&] { request.wait_on(stream.get()); }), "");
+  fake_.let_go(stream.get());
+  request.wait_on(stream.get());
+  world_[1].all_reduce(here_, ReduceOp::kSum);
+  request.wait();
+  EXPECT_EQ(fake_.read(there_), all_of(3));
+}
+
 TEST_F(CallerStreams, LeaveNothingBehind) {
   const std::size_t before = fake_.open_things();
   {
