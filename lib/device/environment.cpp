@@ -18,7 +18,7 @@ bool shares_devices() {
 
 std::string library_name() {
   const char* named = std::getenv("ROTA_CUDA_LIBRARY");
-  return named && *named != '\0' ? named : "librota_cuda.so.0";
+  return named && *named != '\0' ? named : "librota_cuda.so." ROTA_SOVERSION;
 }
 
 }  // namespace rota::device

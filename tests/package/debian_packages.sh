@@ -42,14 +42,14 @@ expect_depends() {
   done
 }
 
-version=$(dpkg-deb -f "$folder"/librota0_*.deb Version)
+version=$(dpkg-deb -f "$folder"/librota0.1_*.deb Version)
 same="\(= ${version//./\\.}\)"
 any='( \(>= .*\))?'
-expect_files librota0 'lib.*/librota\.so\.0(\.[0-9]+)*'
-expect_depends librota0 "libc6$any" "libc-ares2$any" "libssl3$any" "libstdc\+\+6$any" "zlib1g$any"
+expect_files librota0.1 'lib.*/librota\.so\.0\.1(\.[0-9]+)*'
+expect_depends librota0.1 "libc6$any" "libc-ares2$any" "libssl3$any" "libstdc\+\+6$any" "zlib1g$any"
 expect_files librota-dev 'include/rota/.*\.h' 'lib.*/librota\.(a|so)' 'lib.*/pkgconfig/rota\.pc' \
   'lib.*/cmake/rota/.*\.cmake'
-expect_depends librota-dev "librota0 $same"
+expect_depends librota-dev "librota0.1 $same"
 expect_files rota 'bin/rota(run|-checkpoint)' 'libexec/rota/rota.*' \
   'share/man/man1/rota(run.*|-checkpoint)\.1' 'share/bash-completion/completions/rota.*'
 expect_depends rota "libc6$any" "libhwloc15$any" "libssl3$any"
@@ -62,7 +62,7 @@ for package in "$folder"/rota-mpi_*.deb; do
   [[ -f $package ]] || continue
   ! files_of "$package" | grep -vE '/(rota/mpi|librota_mpi_|cmake/rota/rota-mpi|rotarun-pmix)' ||
     fail "rota-mpi has the files above"
-  expect_depends rota-mpi "rota $same" "librota0 $same"
+  expect_depends rota-mpi "rota $same" "librota0.1 $same"
 done
 # Some processors of systems that are called armhf cannot run the programs.
 preinst=
