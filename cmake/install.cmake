@@ -7,6 +7,9 @@ include(GNUInstallDirs)
 install(DIRECTORY lib/include/rota DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
   FILES_MATCHING PATTERN *.h)
 
+# Debian packages have the licence under another name: see packages.cmake.
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rota)
 foreach(form IN ITEMS shared static)
   install(TARGETS rota_${form} EXPORT rota-${form}-targets

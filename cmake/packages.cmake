@@ -71,5 +71,12 @@ set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS
   "libc-ares-dev, libopenblas-dev, libssl-dev, zlib1g-dev")
 
 get_cmake_property(CPACK_COMPONENTS_ALL COMPONENTS)
-list(REMOVE_ITEM CPACK_COMPONENTS_ALL Unspecified)
+list(REMOVE_ITEM CPACK_COMPONENTS_ALL Unspecified licence)
+# Debian expects the licence of each package here. An installation without packages has it once.
+foreach(component IN LISTS CPACK_COMPONENTS_ALL)
+  string(TOUPPER ${component} key)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${key}_PACKAGE_NAME}
+    COMPONENT ${component} EXCLUDE_FROM_ALL)
+endforeach()
 include(CPack)

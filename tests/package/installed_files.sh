@@ -23,6 +23,7 @@ libexec/rota/rota-preflight
 libexec/rota/rotarun-hosts
 share/bash-completion/completions/rota-checkpoint
 share/bash-completion/completions/rotarun
+share/doc/rota/LICENSE
 share/man/man1/rota-checkpoint.1
 share/man/man1/rotarun-render.1
 share/man/man1/rotarun.1
