@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <thread>
@@ -161,6 +162,26 @@ TEST_F(StreamsThatCannotWait, LetTheHostWait) {
   EXPECT_TRUE(stream.becomes_idle());
   EXPECT_EQ(floats_of(result), all_of(3));
   other.wait();
+}
+
+// With one queue for all streams, rota's copies could come behind the wait for them.
+TEST_F(CallerStreams, WaitInNoQueueThatOthersShare) {
+  const OwnStream stream;
+  for (const char* connections : {"1", "7"}) {
+    ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", connections, 1);
+    Request request = world_[0].all_reduce_async(there_, ReduceOp::kSum);
+    Request other = world_[1].all_reduce_async(here_, ReduceOp::kSum);
+    request.wait_on(stream.get());
+    EXPECT_TRUE(request.test()) << connections;
+    other.wait();
+  }
+  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "8", 1);
+  Request request = world_[0].all_reduce_async(there_, ReduceOp::kSum);
+  request.wait_on(stream.get());
+  EXPECT_FALSE(request.test());
+  ::unsetenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  world_[1].all_reduce(here_, ReduceOp::kSum);
+  request.wait();
 }
 
 TEST_F(StreamsThatCannotWait, GetTheErrorOfTheCall) {
