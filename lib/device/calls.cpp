@@ -32,7 +32,8 @@ bool is_forked_late() {
 
 // Returns whether CUDA gives this error from now on, whatever is called.
 bool is_fault(int error) noexcept {
-  constexpr std::array kFaults{214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999};
+  constexpr std::array kFaults{214, 220, 226, 700, 702, 709, 710, 714, 715,
+                               716, 717, 718, 719, 721, 810, 911, 999};
   for (const int fault : kFaults) {
     if (error == fault) return true;
   }

@@ -14,6 +14,7 @@
 #include <rota/communicator.h>
 #include <rota/device_memory.h>
 
+#include "device/calls.h"
 #include "device/own_stream.h"
 #include "testing/error_of.h"
 #include "testing/fake_device.h"
@@ -316,6 +317,15 @@ TEST_F(CallerStreams, ThatAreNoStreamsAreRefused) {
   EXPECT_EQ(refusal([&] { request.wait_on(elsewhere.get(), 1); }), "");
   world_[1].all_reduce(here_, ReduceOp::kSum);
   request.wait();
+}
+
+// CUDA gives these errors for every call from then on, so they say nothing about the stream.
+TEST_F(CallerStreams, AreNotBlamedForFaults) {
+  for (const int fault : {226, 700, 719, 721, 810, 911}) {
+    const auto error = error_of([&] { device::check_stream(fault, 0, "the stream"); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kSystem) << error->what();
+  }
 }
 
 // What rota adds to such a stream would belong to the graph, and never happen.
