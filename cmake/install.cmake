@@ -7,6 +7,9 @@ include(GNUInstallDirs)
 install(DIRECTORY lib/include/rota DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
   FILES_MATCHING PATTERN *.h)
 
+# Debian packages have the licence under another name: see packages.cmake.
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rota)
 foreach(form IN ITEMS shared static)
   install(TARGETS rota_${form} EXPORT rota-${form}-targets
@@ -17,13 +20,14 @@ foreach(form IN ITEMS shared static)
 endforeach()
 
 install(FILES cmake/FindCAres.cmake DESTINATION ${package_dir} COMPONENT dev)
-cmake_path(GET CAres_LIBRARY PARENT_PATH cares_dir)
-set(ROTA_PRIVATE_LIBS "-L${cares_dir} -lcares -lssl -lcrypto -lz -pthread")
+set(private_libraries ${CAres_LIBRARY} ${OPENSSL_SSL_LIBRARY} ${OPENSSL_CRYPTO_LIBRARY}
+  ${ZLIB_LIBRARY_RELEASE})
+set(ROTA_PRIVATE_LIBS "-lcares -lssl -lcrypto -lz -pthread")
 set(ROTA_HAS_OPENBLAS OFF)
 if(TARGET OpenBLAS::OpenBLAS)
   set(ROTA_HAS_OPENBLAS ON)
-  cmake_path(GET OpenBLAS_LIBRARY PARENT_PATH openblas_dir)
-  string(PREPEND ROTA_PRIVATE_LIBS "-L${openblas_dir} -lopenblas ")
+  list(PREPEND private_libraries ${OpenBLAS_LIBRARY})
+  string(PREPEND ROTA_PRIVATE_LIBS "-lopenblas ")
   install(FILES cmake/FindOpenBLAS.cmake DESTINATION ${package_dir} COMPONENT dev)
 endif()
 
@@ -72,6 +76,19 @@ install(FILES
 # rota.pc finds the prefix relative to itself, so that the installed package may be moved.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
   BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE ROTA_PREFIX_FROM_PC)
+# Each folder with a library that librota.a needs is searched, in the order of the libraries.
+list(TRANSFORM private_libraries REPLACE "/[^/]*$" "")
+list(REMOVE_DUPLICATES private_libraries)
+list(TRANSFORM private_libraries PREPEND -L)
+list(JOIN private_libraries " " private_folders)
+string(PREPEND ROTA_PRIVATE_LIBS "${private_folders} ")
+# Distributions may give absolute folders, which the prefix does not move.
+foreach(folder IN ITEMS LIBDIR INCLUDEDIR)
+  set(ROTA_PC_${folder} ${CMAKE_INSTALL_${folder}})
+  if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_${folder}})
+    string(PREPEND ROTA_PC_${folder} "\${prefix}/")
+  endif()
+endforeach()
 configure_file(cmake/rota.pc.in rota.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/rota.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
   COMPONENT dev)

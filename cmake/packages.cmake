@@ -41,7 +41,7 @@ function(rota_package component name section description)
 endfunction()
 
 set(same "(= ${PROJECT_VERSION})")
-set(runtime librota${PROJECT_VERSION_MAJOR})
+set(runtime librota${ROTA_SOVERSION})
 rota_package(library ${runtime} libs
   "library of rota, for synchronous data-parallel training\nMany workers train one model, and sum their gradients by all-reduce.")
 rota_package(dev librota-dev libdevel
@@ -60,10 +60,10 @@ rota_package(bench rota-bench science
 rota_package(mpi rota-mpi science
   "rota over MPI, and MPI programs under rotarun\nHas a library for each MPI, its header, and the PMIx server of rotarun."
   "rota ${same}" "${runtime} ${same}")
-rota_package(cuda librota-cuda${PROJECT_VERSION_MAJOR} libs
+rota_package(cuda librota-cuda${ROTA_SOVERSION} libs
   "kernels of rota for GPUs of NVIDIA\nlibrota opens this library when a program uses a GPU."
   "${runtime} ${same}")
-rota_package(nccl librota-nccl${PROJECT_VERSION_MAJOR} libs
+rota_package(nccl librota-nccl${ROTA_SOVERSION} libs
   "rota over NCCL\nlibrota opens this library when the ranks of a job use NCCL."
   "${runtime} ${same}")
 # Only the static library needs these.
@@ -71,5 +71,12 @@ set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS
   "libc-ares-dev, libopenblas-dev, libssl-dev, zlib1g-dev")
 
 get_cmake_property(CPACK_COMPONENTS_ALL COMPONENTS)
-list(REMOVE_ITEM CPACK_COMPONENTS_ALL Unspecified)
+list(REMOVE_ITEM CPACK_COMPONENTS_ALL Unspecified licence)
+# Debian expects the licence of each package here. An installation without packages has it once.
+foreach(component IN LISTS CPACK_COMPONENTS_ALL)
+  string(TOUPPER ${component} key)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${key}_PACKAGE_NAME}
+    COMPONENT ${component} EXCLUDE_FROM_ALL)
+endforeach()
 include(CPack)

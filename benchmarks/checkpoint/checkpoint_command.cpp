@@ -18,6 +18,7 @@
 #include "checkpoint/bare_files.h"
 #include "checkpoint/state.h"
 #include "commands.h"
+#include "option_numbers.h"
 #include "row.h"
 #include "statistics.h"
 
@@ -44,9 +45,9 @@ cxxopts::Options options_of_checkpoint() {
   options.add_options()  //
       ("state", "mlp (5.4 MB) or large (256 MiB)",
        cxxopts::value<std::string>()->default_value("mlp"))                                  //
-      ("step", "Milliseconds of a step", cxxopts::value<std::size_t>()->default_value("3"))  //
+      ("step", "Milliseconds of a step", cxxopts::value<std::string>()->default_value("3"))  //
       ("saves", "Saves beside steps, saves that a step waits for, and restores to time, each",
-       cxxopts::value<std::size_t>()->default_value("3"))                             //
+       cxxopts::value<std::string>()->default_value("3"))                             //
       ("folder", "Where to save", cxxopts::value<std::string>()->default_value("."))  //
       ("help", "Print this help");
   return options;
@@ -57,10 +58,9 @@ Arguments arguments_of_checkpoint(const cxxopts::ParseResult& given) {
     throw std::invalid_argument("'" + given.unmatched().front() + "' is not an option");
   }
   Arguments wanted{.state = given["state"].as<std::string>(),
-                   .step = std::chrono::milliseconds(given["step"].as<std::size_t>()),
-                   .saves = given["saves"].as<std::size_t>(),
+                   .step = std::chrono::milliseconds(whole_number_of(given, "step")),
+                   .saves = count_of_option(given, "saves"),
                    .folder = given["folder"].as<std::string>()};
-  if (wanted.saves == 0) throw std::invalid_argument("--saves must be at least 1");
   return wanted;
 }
 

@@ -6,6 +6,8 @@
 # IMAGE comes from image.sh. The time of a step is the timestamp of its line in the node's log. The
 # start time of a container comes from the kubelet, since the pod's status gives only whole seconds.
 set -euo pipefail
+# Elsewhere, awk, printf, sort and EPOCHREALTIME may read and write a comma for the point of a number.
+export LC_ALL=C
 (($# == 2 || $# == 3)) || {
   sed -n 's/^# usage: /usage: /p' "$0" >&2
   exit 2

@@ -5,6 +5,7 @@
 
 #include "collectives/names.h"
 #include "collectives/sizes.h"
+#include "option_numbers.h"
 
 namespace rota::bench {
 namespace {
@@ -44,9 +45,7 @@ void take_list(const cxxopts::ParseResult& given, const std::string& option, con
 // given.
 void take_count(const cxxopts::ParseResult& given, const std::string& option,
                 std::optional<std::size_t>& count) {
-  if (given.count(option) == 0) return;
-  count = given[option].as<std::size_t>();
-  if (count == 0U) throw std::invalid_argument("--" + option + " must be at least 1");
+  if (given.count(option) != 0) count = count_of_option(given, option);
 }
 
 }  // namespace
@@ -86,10 +85,10 @@ cxxopts::Options measurement_options(const std::string& program) {
        list())  //
       ("calls", "isolated, back-to-back (of up to 64 KiB, warm), or both (the default)", list())(
           "iterations", "Isolated calls per row (default: 7 to 500, depending on the size)",
-          cxxopts::value<std::size_t>())  //
+          cxxopts::value<std::string>())  //
       ("back-to-back",
        "Back-to-back calls per sample (default: 256 to 1,000, depending on the size)",
-       cxxopts::value<std::size_t>())                                           //
+       cxxopts::value<std::string>())                                           //
       ("check", "Check every element, and fail if one is wrong (the default)")  //
       ("no-check", "Do not check elements, which takes less time per row")      //
       ("json", "Print one JSON object per row")                                 //
@@ -98,7 +97,7 @@ cxxopts::Options measurement_options(const std::string& program) {
       ("since",
        "Measure something else: the time from this moment to the end of the first all-reduce, in "
        "milliseconds. Give the moment in seconds since 1970",
-       cxxopts::value<double>())("help", "Print this help");
+       cxxopts::value<std::string>())("help", "Print this help");
   return options;
 }
 
@@ -129,7 +128,7 @@ Arguments arguments_from(const std::string& collectives, const cxxopts::ParseRes
     throw std::invalid_argument("give only one of --check and --no-check");
   }
   arguments.json = given.count("json") != 0;
-  if (given.count("since") != 0) arguments.since = given["since"].as<double>();
+  if (given.count("since") != 0) arguments.since = positive_number_of(given, "since");
   if (given.count("plot") != 0) arguments.plot = given["plot"].as<std::string>();
   return arguments;
 }

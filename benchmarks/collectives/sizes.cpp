@@ -39,7 +39,7 @@ std::size_t parse_size(std::string_view text) {
 }
 
 [[noreturn]] void refuse(std::string_view entry) {
-  throw std::invalid_argument("--sizes: \"" + std::string(entry) +
+  throw std::invalid_argument("\"" + std::string(entry) +
                               "\" is neither a size, such as 4, 64K, 16M or 1G, nor a range of "
                               "sizes, such as 4:256M:x4");
 }
@@ -70,7 +70,7 @@ void append_entry(std::vector<std::size_t>& sizes, std::string_view entry) {
 
 }  // namespace
 
-std::vector<std::size_t> parse_sizes(const std::string& text) {
+std::vector<std::size_t> parse_sizes(const std::string& text, std::string_view option) try {
   std::vector<std::size_t> sizes;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
@@ -78,6 +78,8 @@ std::vector<std::size_t> parse_sizes(const std::string& text) {
     begin = end + 1;
   }
   return sizes;
+} catch (const std::invalid_argument& error) {
+  throw std::invalid_argument("--" + std::string(option) + ": " + error.what());
 }
 
 std::string to_words(std::size_t bytes) {

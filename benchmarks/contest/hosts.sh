@@ -11,12 +11,22 @@ burst=128  # KiB that pass a cable at once after a pause.
 switch=rota-switch-$$
 folder=
 
-clean_up() {
+# pids_on_hosts: prints the processes that run on the hosts.
+pids_on_hosts() {
   local host
+  for host in "${hosts[@]}"; do ip netns pids "$host" 2>/dev/null || true; done
+}
+
+# After ten seconds, ends what ignores that it is to end.
+clean_up() {
+  local host tries
   # Ctrl-C does not reach what runs on a host: timeout gives it a process group of its own.
-  for host in "${hosts[@]}"; do
-    ip netns pids "$host" 2>/dev/null | xargs -r kill 2>/dev/null || true
+  pids_on_hosts | xargs -r kill 2>/dev/null || true
+  for ((tries = 0; tries < 100; ++tries)); do
+    [[ -n $(pids_on_hosts) ]] || break
+    sleep 0.1
   done
+  pids_on_hosts | xargs -r kill -KILL 2>/dev/null || true
   for host in "${hosts[@]}" "$switch"; do ip netns delete "$host" 2>/dev/null || true; done
   rm -rf ${folder:+"$folder"} ${work:+"$work"}
 }
@@ -116,7 +126,7 @@ run_gloo() {
 
 run_openmpi() {
   local mpi=${contestant:-openmpi}
-  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout $limit \
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 30 $limit \
     "$folder/agent" "${addresses[0]}" "$(launcher_of "$mpi")" -np "$(($1 * slots))" \
     -H "$(joined "${addresses[@]/%/:$slots}")" --mca plm_rsh_agent "$folder/agent" \
     --mca pml ob1 --mca btl "$([[ $slots == 1 ]] || echo vader,)tcp,self" \
@@ -129,7 +139,7 @@ run_openmpi() {
 # messages, over TCP. Ranks of Intel MPI yield the cores that all hosts share.
 run_mpich() {
   local mpi=${contestant:-mpich}
-  timeout $limit "$folder/agent" "${addresses[0]}" "$(launcher_of "$mpi")" -np "$(($1 * slots))" \
+  timeout -k 30 $limit "$folder/agent" "${addresses[0]}" "$(launcher_of "$mpi")" -np "$(($1 * slots))" \
     -ppn $slots -hosts "$(joined "${addresses[@]}")" -iface cable \
     -launcher ssh -launcher-exec "$folder/agent" \
     -genv FI_PROVIDER tcp -genv FI_TCP_IFACE cable -genv MPIR_CVAR_CH4_NETMOD ofi \

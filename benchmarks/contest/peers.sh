@@ -63,28 +63,28 @@ run() {
 run_rota() {
   local crowd=()
   (($1 <= $(nproc))) || crowd=(--oversubscribe)
-  timeout $limit "$bin/rotarun" -np "$1" "${crowd[@]}" "$bin/rota-bench" "${@:2}" --json
+  timeout -k 30 $limit "$bin/rotarun" -np "$1" "${crowd[@]}" "$bin/rota-bench" "${@:2}" --json
 }
 
 # Open MPI must be told that running as root is intended, and that ranks outnumber cores.
 run_openmpi() {
   local crowd=() mpi=${contestant:-openmpi}
   (($1 <= $(nproc))) || crowd=(--oversubscribe --mca mpi_yield_when_idle 1)
-  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout $limit \
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 30 $limit \
     "$(launcher_of "$mpi")" -np "$1" "${crowd[@]}" "$bin/${mpi}_bench" "${@:2}" --json
 }
 
 run_mpich() {
   local mpi=${contestant:-mpich}
-  timeout $limit "$(launcher_of "$mpi")" -np "$1" "$bin/${mpi}_bench" "${@:2}" --json
+  timeout -k 30 $limit "$(launcher_of "$mpi")" -np "$1" "$bin/${mpi}_bench" "${@:2}" --json
 }
 
 # Intel MPI has the launcher of MPICH.
 run_impi() { run_mpich "$@"; }
 
 # Gloo and the limit allocate no memory of their own: a result for any memory counts for both kinds.
-run_gloo() { in_any_memory timeout $limit "$bin/gloo_bench" "${@:2}" --ranks "$1" --json; }
-run_limit() { in_any_memory timeout $limit "$bin/limit_bench" "${@:2}" --json; }
+run_gloo() { in_any_memory timeout -k 30 $limit "$bin/gloo_bench" "${@:2}" --ranks "$1" --json; }
+run_limit() { in_any_memory timeout -k 30 $limit "$bin/limit_bench" "${@:2}" --json; }
 
 # Runs a command that ends in arguments of the method. Runs it once even if the arguments ask for
 # both kinds of memory.

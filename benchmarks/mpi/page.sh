@@ -36,7 +36,7 @@ done
 
 # train WAY LAUNCHER...: trains the example on two ranks, and notes the images/s of epoch 2.
 train() {
-  timeout $limit "${@:2}" -np 2 "$bin/mnist" --epochs 2 --json |
+  timeout -k 30 $limit "${@:2}" -np 2 "$bin/mnist" --epochs 2 --json |
     sed -n 's/.*"epoch":2,.*"images_per_second":\([^,]*\),.*/{"what": "'"$1"'", "value": \1}/p' |
     note training
 }
@@ -50,7 +50,7 @@ for ((job = 0; job < jobs; ++job)); do
     ((job % 2 == 0)) || train rotarun "$bin/rotarun"
   fi
   for mpi in "${mpis[@]}"; do
-    timeout $limit "$bin/rotarun" -np 2 --transport tcp "$bin/over_mpi_$mpi" | note "$mpi"
+    timeout -k 30 $limit "$bin/rotarun" -np 2 --transport tcp "$bin/over_mpi_$mpi" | note "$mpi"
   done
 done
 if ((EUID == 0)) && [[ -x $bin/over_mpi_openmpi ]]; then

@@ -28,22 +28,22 @@ tuned=(--mca pml ob1 --mca btl 'tcp,vader,self')
 launch_rotarun() {
   local crowd=()
   (($1 <= $(nproc))) || crowd=(--oversubscribe)
-  timeout $limit "$bin/rotarun" -np "$1" "${crowd[@]}" "${@:2}"
+  timeout -k 30 $limit "$bin/rotarun" -np "$1" "${crowd[@]}" "${@:2}"
 }
 launch_mpirun() {
   local crowd=()
   (($1 <= $(nproc))) || crowd=(--oversubscribe --mca mpi_yield_when_idle 1)
-  timeout $limit "$(launcher_of openmpi)" -np "$1" "${crowd[@]}" "${@:2}"
+  timeout -k 30 $limit "$(launcher_of openmpi)" -np "$1" "${crowd[@]}" "${@:2}"
 }
 launch_tuned() { launch_mpirun "$1" "${tuned[@]}" "${@:2}"; }
-launch_hydra() { timeout $limit "$(launcher_of mpich)" -np "$1" "${@:2}"; }
+launch_hydra() { timeout -k 30 $limit "$(launcher_of mpich)" -np "$1" "${@:2}"; }
 
 # The same with two ranks on each of two hosts. RANKS is 4.
 launch_rotaruns() {
   slots=2 on_each "$bin/rotarun" --ports 7720-7729 --key-file "$folder/key" "${@:2}"
 }
 launch_agents() {
-  timeout $limit "$folder/agent" "${addresses[0]}" "$(launcher_of openmpi)" -np "$1" \
+  timeout -k 30 $limit "$folder/agent" "${addresses[0]}" "$(launcher_of openmpi)" -np "$1" \
     -H "$(joined "${addresses[@]/%/:2}")" --mca plm_rsh_agent "$folder/agent" "${tuned[@]}" \
     --mca btl_tcp_if_include 10.0.0.0/24 --mca oob_tcp_if_include 10.0.0.0/24 \
     --mca mpi_yield_when_idle 1 "${@:2}"

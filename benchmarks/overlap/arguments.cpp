@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "option_numbers.h"
+
 namespace rota::bench {
 namespace {
 
 void take_count(const cxxopts::ParseResult& given, const std::string& option, std::size_t& count) {
-  if (given.count(option) != 0) count = given[option].as<std::size_t>();
-  if (count == 0) throw std::invalid_argument("--" + option + " is 0; it must be at least 1");
+  if (given.count(option) != 0) count = count_of_option(given, option);
 }
 
 std::string read_key(const std::string& path) {
@@ -33,7 +34,7 @@ std::optional<JobByHand> job_from(const cxxopts::ParseResult& given) {
     throw std::invalid_argument("--key-file needs --rank and --addresses");
   }
   JobByHand job{.table = table_of(given["addresses"].as<std::vector<std::string>>()),
-                .rank = given["rank"].as<std::size_t>()};
+                .rank = whole_number_of(given, "rank")};
   if (given.count("key-file") != 0) job.key = read_key(given["key-file"].as<std::string>());
   return job;
 }
@@ -47,10 +48,10 @@ cxxopts::Options overlap_options() {
                            "them at its end. Without rotarun, start each rank with --rank and "
                            "--addresses.");
   options.add_options()                                                              //
-      ("batch-size", "Samples per rank and step", cxxopts::value<std::size_t>())     //
-      ("steps", "Steps of each kind in a row", cxxopts::value<std::size_t>())        //
-      ("rounds", "Measurements of each time", cxxopts::value<std::size_t>())         //
-      ("rank", "This rank, if there is no launcher", cxxopts::value<std::size_t>())  //
+      ("batch-size", "Samples per rank and step", cxxopts::value<std::string>())     //
+      ("steps", "Steps of each kind in a row", cxxopts::value<std::string>())        //
+      ("rounds", "Measurements of each time", cxxopts::value<std::string>())         //
+      ("rank", "This rank, if there is no launcher", cxxopts::value<std::string>())  //
       ("addresses", "HOST:PORT of each rank, separated by commas",
        cxxopts::value<std::vector<std::string>>())                                              //
       ("key-file", "File with the key, the same for all ranks", cxxopts::value<std::string>())  //

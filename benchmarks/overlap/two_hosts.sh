@@ -4,7 +4,8 @@
 #
 # usage: two_hosts.sh PROGRAM [ARGUMENT...]
 # Each rank also gets --rank, --addresses and --key-file. Needs root. The script removes everything
-# at the end, whatever happens.
+# at the end, whatever happens. A rank that has not ended after ten minutes is asked to end, and then
+# killed.
 set -euo pipefail
 
 # A burst of about 1 ms of data may leave immediately. 20 ms of data may wait; the rest is dropped.
@@ -42,7 +43,7 @@ run_ranks() {
   local rank verdict=0
   head -c 32 /dev/urandom >"$folder/key"
   for rank in 0 1; do
-    ip netns exec "${hosts[rank]}" "$@" --rank $rank --addresses $addresses \
+    ip netns exec "${hosts[rank]}" timeout -k 30 600 "$@" --rank $rank --addresses $addresses \
       --key-file "$folder/key" &
     ranks+=($!)
   done

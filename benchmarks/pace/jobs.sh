@@ -46,7 +46,7 @@ print(', PyTorch', m.version('torch'), end='')"
 in_new_folder() {
   local folder=$work/files status=0
   mkdir "$folder"
-  timeout $limit "$@" --folder "$folder" 2>>"$errors" || status=$?
+  timeout -k 30 $limit "$@" --folder "$folder" 2>>"$errors" || status=$?
   ((status == 0)) || echo "a job failed, or took more than $limit s; see $errors" >&2
   rm -rf "$folder"
   return "$status"

@@ -10,6 +10,7 @@
 #include <rota/communicator.h>
 
 #include "commands.h"
+#include "option_numbers.h"
 #include "pace/ways.h"
 
 namespace rota::bench {
@@ -34,7 +35,7 @@ cxxopts::Options options_of_pace() {
       ("what", "checkpoints, summaries or records", cxxopts::value<std::string>())       //
       ("data", "Folder with the files of MNIST", cxxopts::value<std::string>())          //
       ("folder", "An empty folder for files", cxxopts::value<std::string>())             //
-      ("rounds", "Number of rounds", cxxopts::value<std::size_t>()->default_value("5"))  //
+      ("rounds", "Number of rounds", cxxopts::value<std::string>()->default_value("5"))  //
       ("help", "Print this help");
   options.parse_positional("what");
   options.positional_help("WHAT");
@@ -65,7 +66,7 @@ Wanted wanted_from(const cxxopts::ParseResult& given) {
   }
   return {comparison_named(required(given, "what")),
           required(given, "data"),
-          {.folder = required(given, "folder"), .rounds = given["rounds"].as<std::size_t>()}};
+          {.folder = required(given, "folder"), .rounds = count_of_option(given, "rounds")}};
 }
 
 }  // namespace

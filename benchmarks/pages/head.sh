@@ -2,6 +2,8 @@
 # the flags of the measurement. For scripts that set `bin`, the folder of the programs.
 # shellcheck shell=bash
 
+# Elsewhere, awk, printf, sort and EPOCHREALTIME may read and write a comma for the point of a number.
+export LC_ALL=C
 pages=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 code_folders=(lib launcher benchmarks examples cmake)  # What is measured, and how it is built.
 

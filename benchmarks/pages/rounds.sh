@@ -3,6 +3,9 @@
 # one line for each round, are in the file $work/GROUP/WHAT.
 # shellcheck shell=bash
 
+# Elsewhere, awk, printf, sort and EPOCHREALTIME may read and write a comma for the point of a number.
+export LC_ALL=C
+
 # note GROUP: reads rows from standard input, and adds their values to the group.
 note() {
   local what value

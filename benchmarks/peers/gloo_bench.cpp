@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "collectives/run.h"
+#include "option_numbers.h"
 #include "peers/best_call.h"
 #include "peers/family.h"
 #include "scale/peer.h"
@@ -294,10 +295,10 @@ class GlooGroup final : public Group {
 
 // With --rank, this process is one rank. Otherwise the program starts all ranks.
 std::unique_ptr<Group> make_group(const cxxopts::ParseResult& given, Family& family) {
-  const auto ranks = given["ranks"].as<std::size_t>();
+  const auto ranks = count_of_option(given, "ranks");
   const auto address = given["address"].as<std::string>();
   if (given.count("rank") != 0) {
-    return std::make_unique<GlooGroup>(given["rank"].as<std::size_t>(), ranks, address,
+    return std::make_unique<GlooGroup>(whole_number_of(given, "rank"), ranks, address,
                                        given["store"].as<std::string>());
   }
   const std::size_t rank = family.fork_ranks(ranks);
@@ -306,11 +307,11 @@ std::unique_ptr<Group> make_group(const cxxopts::ParseResult& given, Family& fam
 
 void add_options_of_gloo(cxxopts::Options& options) {
   options.add_options()  //
-      ("ranks", "Number of ranks", cxxopts::value<std::size_t>()->default_value("2"))(
+      ("ranks", "Number of ranks", cxxopts::value<std::string>()->default_value("2"))(
           "address", "Where this rank listens",
           cxxopts::value<std::string>()->default_value("127.0.0.1"))(
           "rank", "The rank of this process; without it, the program starts all ranks",
-          cxxopts::value<std::size_t>())(
+          cxxopts::value<std::string>())(
           "store", "With --rank: a folder that all ranks can see, and that is empty at first",
           cxxopts::value<std::string>()->default_value("."));
 }

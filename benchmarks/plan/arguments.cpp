@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "option_numbers.h"
+
 namespace rota::bench {
 namespace {
 
@@ -88,7 +90,7 @@ Collective collective_from(const cxxopts::ParseResult& given, Algorithm algorith
 
 std::size_t number_from(const cxxopts::ParseResult& given, const std::string& option,
                         std::size_t least, std::size_t most) {
-  const auto number = given[option].as<std::size_t>();
+  const std::size_t number = whole_number_of(given, option);
   if (number >= least && number <= most) return number;
   throw std::invalid_argument("--" + option + " " + std::to_string(number) + " is not from " +
                               std::to_string(least) + " to " + std::to_string(most));
@@ -161,10 +163,10 @@ cxxopts::Options plan_options() {
        cxxopts::value<std::string>()->default_value("ring"))  //
       ("collective", "The collective (default: all_reduce, or the one that the plan is for)",
        cxxopts::value<std::string>())                                              //
-      ("world", "Ranks", cxxopts::value<std::size_t>()->default_value("4"))        //
-      ("count", "Elements (default: 16 per rank)", cxxopts::value<std::size_t>())  //
+      ("world", "Ranks", cxxopts::value<std::string>()->default_value("4"))        //
+      ("count", "Elements (default: 16 per rank)", cxxopts::value<std::string>())  //
       ("root", "The root, if the collective has one",                              //
-       cxxopts::value<std::size_t>()->default_value("0"))                          //
+       cxxopts::value<std::string>()->default_value("0"))                          //
       ("hosts",
        "The host of each rank, as in a,a,b,b, or the number of ranks per host (default: 2)",
        cxxopts::value<std::string>())                                                  //

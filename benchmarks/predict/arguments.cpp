@@ -2,7 +2,6 @@
 #include "predict/arguments.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <initializer_list>
 #include <optional>
@@ -10,7 +9,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/transports.h"
 #include "collectives/sizes.h"
+#include "option_numbers.h"
 #include "predict/calibration.h"
 #include "predict/lines.h"
 
@@ -40,31 +41,18 @@ double with_unit(const std::string& option, std::string_view text,
                               " is too large or too small for a prediction");
 }
 
-std::size_t count_in(const std::string& option, std::string_view text) {
-  std::size_t count = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, count);
-  if (parsed.ec == std::errc() && parsed.ptr == end) return count;
-  throw std::invalid_argument("--" + option + ": '" + std::string(text) +
-                              "' is not a whole number");
-}
-
 std::vector<std::size_t> counts_in(const std::string& option, const std::string& text) {
   std::vector<std::size_t> counts;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t comma = std::min(text.find(',', begin), text.size());
-    counts.push_back(count_in(option, std::string_view(text).substr(begin, comma - begin)));
+    counts.push_back(whole_number_in(option, std::string_view(text).substr(begin, comma - begin)));
     begin = comma + 1;
   }
   return counts;
 }
 
-std::size_t count_of(const cxxopts::ParseResult& given, const std::string& option) {
-  return count_in(option, given[option].as<std::string>());
-}
-
 std::size_t bytes_in(const cxxopts::ParseResult& given, const std::string& option) {
-  const std::vector<std::size_t> sizes = parse_sizes(given[option].as<std::string>());
+  const std::vector<std::size_t> sizes = parse_sizes(given[option].as<std::string>(), option);
   if (sizes.size() == 1 && sizes.front() > 0) return sizes.front();
   throw std::invalid_argument("--" + option + " is one size, of at least one byte");
 }
@@ -89,6 +77,18 @@ Fold fold_from(const std::string& name) {
   throw std::invalid_argument("--fold '" + name +
                               "' is not known; there are auto, never and "
                               "always");
+}
+
+// Returns the name of a transport, as in a calibration.
+std::string transport_from(const std::string& name) {
+  const std::string_view encrypted = " encrypted";
+  std::string_view plain = name;
+  if (plain.ends_with(encrypted)) plain.remove_suffix(encrypted.size());
+  if (base::find_transport(plain)) return name;
+  std::string all;
+  for (const base::TransportRow& row : base::kTransports) all += std::string(row.name) + ", ";
+  throw std::invalid_argument("--transport '" + name + "' is not known; there are " + all +
+                              "and the same with the word encrypted, as in 'tcp encrypted'");
 }
 
 // Returns the efficiency that all hosts must be worth, as a share; 0 if it was not given.
@@ -120,10 +120,10 @@ StepOptions step_from(const cxxopts::ParseResult& given) {
                       .bucket_bytes = given.count("bucket") == 0
                                           ? std::nullopt
                                           : std::optional(bytes_in(given, "bucket"))},
-          .cores = count_of(given, "cores"),
+          .cores = whole_number_of(given, "cores"),
           .jitter = at_least_zero_in("--jitter", "the jitter", given["jitter"].as<std::string>()),
-          .seed = count_of(given, "seed"),
-          .steps = count_of(given, "steps"),
+          .seed = whole_number_of(given, "seed"),
+          .steps = whole_number_of(given, "steps"),
           .fold = fold_from(given["fold"].as<std::string>())};
 }
 
@@ -178,8 +178,8 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
   PredictArguments arguments{
       .workload = text("workload"),
       .host_counts = counts_in("hosts", text("hosts")),
-      .shape = {.ranks_per_host = count_of(given, "ranks-per-host"),
-                .hosts_per_switch = count_of(given, "hosts-per-switch"),
+      .shape = {.ranks_per_host = whole_number_of(given, "ranks-per-host"),
+                .hosts_per_switch = whole_number_of(given, "hosts-per-switch"),
                 .oversubscription = number_in("--oversubscription", "the oversubscription",
                                               text("oversubscription"))},
       .calibration = text_if_given("calibration"),
@@ -197,8 +197,8 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
     arguments.burst_bytes = static_cast<double>(bytes_in(given, "burst"));
   }
   if (arguments.machine.empty()) arguments.machine = this_machine();
-  arguments.transport = text_if_given("transport");
-  arguments.chooses_transport = arguments.transport.empty();
+  arguments.chooses_transport = given.count("transport") == 0;
+  if (!arguments.chooses_transport) arguments.transport = transport_from(text("transport"));
   if (arguments.chooses_transport) arguments.transport = default_transport(arguments);
   return arguments;
 }

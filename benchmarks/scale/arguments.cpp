@@ -1,10 +1,10 @@
 // Checks every argument before any rank joins.
 #include "scale/arguments.h"
 
-#include <cmath>
 #include <optional>
 #include <stdexcept>
 
+#include "option_numbers.h"
 #include "scale/row.h"
 #include "scale/workload.h"
 
@@ -17,17 +17,13 @@ constexpr std::size_t kStrongBatch = 240;
 
 std::size_t count_from(const cxxopts::ParseResult& given, const std::string& option,
                        std::size_t otherwise) {
-  const std::size_t count = given.count(option) != 0 ? given[option].as<std::size_t>() : otherwise;
-  if (count == 0) throw std::invalid_argument("--" + option + " is 0; it must be at least 1");
-  return count;
+  return given.count(option) != 0 ? count_of_option(given, option) : otherwise;
 }
 
 // Returns a positive number, or nothing if the option is not given.
 std::optional<double> rate_from(const cxxopts::ParseResult& given, const std::string& option) {
   if (given.count(option) == 0) return std::nullopt;
-  const auto rate = given[option].as<double>();
-  if (std::isfinite(rate) && rate > 0) return rate;
-  throw std::invalid_argument("--" + option + ": the rate must be finite and more than 0");
+  return positive_number_of(given, option);
 }
 
 }  // namespace
@@ -49,15 +45,15 @@ cxxopts::Options scale_options(const std::string& program) {
        cxxopts::value<std::string>()->default_value(standard.model))  //
       ("scaling", "weak: each rank has a batch; strong: all ranks share one",
        cxxopts::value<std::string>()->default_value(to_string(standard.scaling)))                //
-      ("batch-size", "Images of a batch: 100, or 240 if strong", cxxopts::value<std::size_t>())  //
+      ("batch-size", "Images of a batch: 100, or 240 if strong", cxxopts::value<std::string>())  //
       ("images-per-second", "The pace of one rank; by default, as docs/benchmarks/training.md",
-       cxxopts::value<double>())  //
+       cxxopts::value<std::string>())  //
       ("rate", "Mbit/s of a host's cable, for the efficiency that bytes allow",
-       cxxopts::value<double>())  //
+       cxxopts::value<std::string>())  //
       ("steps", "Steps of each kind in a row",
-       cxxopts::value<std::size_t>()->default_value(std::to_string(standard.steps)))  //
+       cxxopts::value<std::string>()->default_value(std::to_string(standard.steps)))  //
       ("rounds", "Measurements of each time",
-       cxxopts::value<std::size_t>()->default_value(std::to_string(standard.rounds)))  //
+       cxxopts::value<std::string>()->default_value(std::to_string(standard.rounds)))  //
       ("json", "Print a JSON object")                                                  //
       ("help", "Print this help");
   return options;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "option_numbers.h"
 #include "scale/arguments.h"
 #include "scale/blocking_sums.h"
 #include "scale/run.h"
@@ -18,15 +19,14 @@ namespace {
 cxxopts::Options peer_scale_options(const std::string& program) {
   cxxopts::Options options = scale_options(program);
   options.add_options()("hosts", "Number of hosts of this job",
-                        cxxopts::value<std::size_t>()->default_value("1"));
+                        cxxopts::value<std::string>()->default_value("1"));
   return options;
 }
 
 int run_scale_of_peer(cxxopts::Options options, int argument_count, char** arguments,
                       const MakeGroup& make_group) {
   const auto measure = [&](const cxxopts::ParseResult& given, const ScaleOptions& wanted) {
-    const auto hosts = given["hosts"].as<std::size_t>();
-    if (hosts == 0) throw std::invalid_argument("--hosts is 0; it must be at least 1");
+    const std::size_t hosts = count_of_option(given, "hosts");
     const std::unique_ptr<Group> group = make_group(given);
     BlockingSums sums(*group, gradient_counts(model_work_named(wanted.model)));
     return run_paced_contest(*group, hosts, sums, wanted);

@@ -9,7 +9,7 @@
 # BIN has the programs. OUT gets scaling.jsonl, scaling.md and scaling.svg, and the files of
 # validate.sh. The page names COMMAND as its origin. Without root there are no namespaces: then the
 # page has measurements on one host alone, and says so. With few, it has short ones of one model, on
-# one and two ranks of one host, and few answers: a test runs this script whole in seconds.
+# one and two ranks of one host and on two hosts, and few answers: a test runs this script whole.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=../contest/peers.sh
@@ -24,16 +24,19 @@ usage() {
 
 (($# >= 3)) || usage
 bin=$(realpath "$1") out=$2 command=$3 rounds=${4:-3} points=${5:-whole}
-# Models, their scalings, ranks on one host, how long each of them runs, the hosts of a prediction,
-# arguments of the answers, and the seconds that one run may take.
+# Models, their scalings, ranks on one host, how long each of them runs, numbers of hosts, hosts with
+# two ranks each, hosts and ranks on each of them that join, the hosts of a prediction, arguments of
+# the answers, and the seconds that one run may take.
 case $points in
   whole)
     models=(lenet mlp) scalings=(weak strong) ranks_here=(1 2 4 8 16)
-    lengths=(--steps 5 --rounds 5) predicted=(512 10000) answers=() limit=180
+    lengths=(--steps 5 --rounds 5) host_counts=(1 2 4 8) paired=8 joining=(32 8)
+    predicted=(512 10000) answers=() limit=180
     ;;
   few)
     models=(lenet) scalings=(weak) ranks_here=(1 2)
-    lengths=(--steps 1 --rounds 1) predicted=(512) answers=(--few) limit=20
+    lengths=(--steps 1 --rounds 1) host_counts=(2) paired=2 joining=(2 2)
+    predicted=(512) answers=(--few) limit=20
     ;;
   *) usage ;;
 esac
@@ -125,22 +128,22 @@ measure_if_hosts() {
     left_out+=" make the network namespaces that are the hosts."
     return
   fi
-  if [[ $points == few ]]; then
-    left_out+=" Other measurements on hosts are left out, because only few points are measured."
-    return
-  fi
   # shellcheck source=../contest/hosts.sh
   source "$here/../contest/hosts.sh"
   define_starts_on_hosts
-  about_hosts=" Hosts are network namespaces, with one rank on each, or with two if there are 16"
-  about_hosts+=" ranks. On hosts, Open MPI runs with \`btl=tcp,self\`, and with vader too if two"
+  about_hosts=" Hosts are network namespaces, with one rank on each, or with two if there are"
+  about_hosts+=" $((2 * paired)) ranks. On hosts, Open MPI runs with \`btl=tcp,self\`, and with vader too if two"
   about_hosts+=" ranks share a host. The kernel moves the bytes of the cables on the cores of the"
   about_hosts+=" ranks, so computing and cables slow each other in the tables named *trained* of"
   about_hosts+=" hosts. The cables let 128 kB go ahead of their rate, which *bytes allow* does not"
   about_hosts+=" count."
-  make_hosts 32 1gbit
-  measure_hosts 1000 5 5
-  measure_hosts 100 2 3
+  make_hosts "${joining[0]}" 1gbit
+  if [[ $points == few ]]; then
+    measure_hosts 1000 1 1
+  else
+    measure_hosts 1000 5 5
+    measure_hosts 100 2 3
+  fi
   measure_join
 }
 
@@ -149,26 +152,27 @@ measure_if_hosts() {
 measure_hosts() {
   local count
   limit_rate "$1mbit"
-  for count in 1 2 4 8; do
+  for count in "${host_counts[@]}"; do
     each_model contest "$count" "$count" "rota openmpi gloo" --rate "$1" --steps "$2" --rounds "$3"
   done
-  each_model contest 8 16 "rota_pairs openmpi_pairs gloo_pairs" --rate "$1" --steps "$2" \
-    --rounds "$3"
-  for ((count = 2; count <= $(nproc) && count <= 8; count *= 2)); do
+  each_model contest "$paired" "$((2 * paired))" "rota_pairs openmpi_pairs gloo_pairs" \
+    --rate "$1" --steps "$2" --rounds "$3"
+  for ((count = 2; count <= $(nproc) && count <= host_counts[-1]; count *= 2)); do
     each_model contest "$count" "$count" rota --real --rate "$1" --steps "$2" --rounds "$3"
   done
 }
 
-# Notes the time from the command until all of 256 ranks have the sum of one float.
+# Notes the time from the command until all ranks of a job have the sum of one float.
 measure_join() {
   local round taken
   limit_rate 1000mbit
   for ((round = 0; round < rounds; ++round)); do
-    if taken=$(on_first 32 8 on_each "$bin/rotarun" --ports 7720-7799 --key-file "$folder/key" \
+    if taken=$(on_first "${joining[@]}" on_each "$bin/rotarun" --ports 7720-7799 --key-file "$folder/key" \
       "$bin/rota-bench" all-reduce --since "$EPOCHREALTIME"); then
       printf '{"what": "first sum", "value": %s}\n' "$taken" | note join
     else
-      left_out+=" In round $((round + 1)), the 256 ranks failed, or took more than $limit s."
+      left_out+=" In round $((round + 1)), the $((joining[0] * joining[1])) ranks failed,"
+      left_out+=" or took more than $limit s."
     fi
   done
 }
@@ -182,7 +186,7 @@ measure_predictions() {
   local hosts round
   for hosts in "${predicted[@]}"; do
     for ((round = 0; round < rounds; ++round)); do
-      timeout $prediction_limit "$bin/rota-bench" predict --workload resnet-101 --hosts "$hosts" \
+      timeout -k 30 $prediction_limit "$bin/rota-bench" predict --workload resnet-101 --hosts "$hosts" \
         --plan ring --rate 100G --latency 20us --cost --json | sed -n "$cost_to_rows" |
         note "predict-$hosts" && continue
       left_out+=" Predicting training on $hosts hosts failed, or took more than"
@@ -233,10 +237,11 @@ these tables and in the picture are measured.$about_hosts$left_out
 TEXT
 }
 
-# Prints the time until 256 ranks have joined, if it was measured.
+# Prints the time until all ranks of a job have joined, if it was measured.
 tell_join() {
   is_measured 'join/first sum' || return 0
-  echo "256 ranks on 32 hosts at 1 Gbit/s, from the command to the first sum:" \
+  echo "$((joining[0] * joining[1])) ranks on ${joining[0]} hosts at 1 Gbit/s, from the command to" \
+    "the first sum:" \
     "$(spread 'join/first sum' %.2f 1e-3) s." | paragraph
 }
 

@@ -6,6 +6,7 @@
 # usage: instructions.sh BIN OLD_BIN
 # BIN and OLD_BIN have the programs of the new and of the old build.
 set -euo pipefail
+export LC_ALL=C  # For the points of numbers.
 here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=count.sh
 source "$here/count.sh"

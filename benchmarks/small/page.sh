@@ -22,8 +22,8 @@ begin_page
 rows_of() {
   local job
   for ((job = 0; job < jobs; ++job)); do
-    timeout $limit "$bin/rotarun" -np 2 "$bin/rota-bench" small --memory "$1" --rounds "$rounds" \
-      --json || return 1  # A command substitution has no `set -e`.
+    timeout -k 30 $limit "$bin/rotarun" -np 2 "$bin/rota-bench" small --memory "$1" \
+      --rounds "$rounds" --json || return 1  # A command substitution has no `set -e`.
   done
 }
 

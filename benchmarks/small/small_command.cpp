@@ -17,6 +17,7 @@
 #include <rota/communicator.h>
 
 #include "collectives/sizes.h"
+#include "option_numbers.h"
 #include "statistics.h"
 
 namespace rota::bench {
@@ -50,10 +51,10 @@ cxxopts::Options options_of_small() {
       "Prints medians of rounds. A round sums all buffers a few times in each manner, and takes "
       "the mean time.");
   options.add_options()                                                                     //
-      ("buffers", "Number of buffers", cxxopts::value<std::size_t>()->default_value("64"))  //
+      ("buffers", "Number of buffers", cxxopts::value<std::string>()->default_value("64"))  //
       ("bytes", "Size of each buffer, such as 4K",
        cxxopts::value<std::string>()->default_value("4K"))                                 //
-      ("rounds", "Number of rounds", cxxopts::value<std::size_t>()->default_value("51"))   //
+      ("rounds", "Number of rounds", cxxopts::value<std::string>()->default_value("51"))   //
       ("memory", "shared or any", cxxopts::value<std::string>()->default_value("shared"))  //
       ("json", "Print one JSON object per manner")                                         //
       ("help", "Print this help");
@@ -65,22 +66,19 @@ Arguments arguments_of(cxxopts::Options& options, int argument_count, char** arg
   if (!given.unmatched().empty()) {
     throw std::invalid_argument("'" + given.unmatched().front() + "' is not an option");
   }
-  const auto sizes = parse_sizes(given["bytes"].as<std::string>());
+  const auto sizes = parse_sizes(given["bytes"].as<std::string>(), "bytes");
   const auto memory = given["memory"].as<std::string>();
   if (memory != "shared" && memory != "any") {
     throw std::invalid_argument("--memory must be shared or any");
   }
-  const Arguments wanted{.buffers = given["buffers"].as<std::size_t>(),
+  const Arguments wanted{.buffers = count_of_option(given, "buffers"),
                          .bytes = sizes.front() / sizeof(float) * sizeof(float),
-                         .rounds = given["rounds"].as<std::size_t>(),
+                         .rounds = count_of_option(given, "rounds"),
                          .any_memory = memory == "any",
                          .json = given.count("json") != 0,
                          .help = given.count("help") != 0};
   if (sizes.size() != 1) throw std::invalid_argument("--bytes takes one size");
-  if (wanted.buffers == 0 || wanted.rounds == 0 || wanted.bytes == 0) {
-    throw std::invalid_argument(
-        "--buffers and --rounds must be at least 1, and --bytes at least 4");
-  }
+  if (wanted.bytes == 0) throw std::invalid_argument("--bytes must be at least 4");
   return wanted;
 }
 

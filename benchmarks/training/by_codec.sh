@@ -42,8 +42,8 @@ pace_of() {
 # train CODEC SEED: prints the number of epochs until the goal was met (empty if it was not), and
 # the accuracy at the end.
 train() {
-  timeout $limit "$bin/rotarun" -np 4 --oversubscribe "$bin/mnist" --data "$data" --model lenet \
-    --epochs "$epochs" --codec "$1" --seed "$2" --json | field test_accuracy |
+  timeout -k 30 $limit "$bin/rotarun" -np 4 --oversubscribe "$bin/mnist" --data "$data" \
+    --model lenet --epochs "$epochs" --codec "$1" --seed "$2" --json | field test_accuracy |
     awk -v goal=$goal '!met && $1 >= goal {met = NR} END {print met ":" $1}'
 }
 

@@ -4,6 +4,9 @@
 # the model.
 # shellcheck shell=bash
 
+# Elsewhere, awk, printf, sort and EPOCHREALTIME may read and write a comma for the point of a number.
+export LC_ALL=C
+
 declare -A titles=([rota]=rota [pytorch]='PyTorch DDP' [tensorflow]='TensorFlow MWMS')
 declare -A missing=()
 limit=300  # Seconds that one run may take.
@@ -50,7 +53,8 @@ versions() {
 mnist() {
   # No argument contains a blank.
   # shellcheck disable=SC2086
-  exec timeout $limit "${@:4}" "$bin/mnist" --model "$1" --data "$2" --epochs "$3" ${settings[$1]} \
+  exec timeout -k 30 $limit "${@:4}" "$bin/mnist" --model "$1" --data "$2" --epochs "$3" \
+    ${settings[$1]} \
     --decay-to 1 --seed "$seed" --json 2>>"$errors"
 }
 
@@ -64,7 +68,8 @@ all_of_mnist() {
 
 # as_peer COMMAND...: hides GPUs from the peer, and limits it to one thread.
 as_peer() {
-  CUDA_VISIBLE_DEVICES='' OMP_NUM_THREADS=1 TF_CPP_MIN_LOG_LEVEL=3 timeout $limit "$@" 2>>"$errors"
+  CUDA_VISIBLE_DEVICES='' OMP_NUM_THREADS=1 TF_CPP_MIN_LOG_LEVEL=3 \
+    timeout -k 30 $limit "$@" 2>>"$errors"
 }
 
 # alone NAME CORE [ARGUMENT...]: runs one independent worker, on the models' parts of the data. The

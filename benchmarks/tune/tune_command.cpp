@@ -13,6 +13,7 @@
 
 #include "collectives/choice.h"
 #include "collectives/sizes.h"
+#include "option_numbers.h"
 #include "predict/calibration.h"
 #include "tune/ranks.h"
 #include "tune/report.h"
@@ -51,9 +52,9 @@ cxxopts::Options tune_options() {
       ("sizes", "Sizes in bytes, ascending",                                //
        cxxopts::value<std::string>()->default_value("4:64M:x4"))            //
       ("try", "Number of plans to run for each size, besides the default",  //
-       cxxopts::value<std::size_t>()->default_value("3"))                   //
+       cxxopts::value<std::string>()->default_value("3"))                   //
       ("seconds", "Approximate time for each size",                         //
-       cxxopts::value<double>()->default_value("1"))                        //
+       cxxopts::value<std::string>()->default_value("1"))                   //
       ("same-bits",
        "Only plans that give the same bits as the default: ring, direct, hub, by-host and "
        "shared-memory")  //
@@ -78,12 +79,15 @@ std::optional<TuneArguments> read(int argument_count, char** arguments) {
   TuneArguments read{.output = text_of("output"),
                      .calibration = text_of("calibration"),
                      .sizes = parse_sizes(given["sizes"].as<std::string>()),
-                     .tried = given["try"].as<std::size_t>(),
-                     .seconds = given["seconds"].as<double>(),
+                     .tried = count_of_option(given, "try"),
+                     .seconds = positive_number_of(given, "seconds"),
                      .same_bits = given.count("same-bits") != 0};
   for (std::size_t& bytes : read.sizes) bytes = std::max<std::size_t>(4, bytes / 4 * 4);
   if (std::ranges::adjacent_find(read.sizes, std::ranges::greater_equal()) != read.sizes.end()) {
     throw std::invalid_argument("--sizes must ascend");
+  }
+  if (!read.calibration.empty() && !read.output.empty()) {
+    throw std::invalid_argument("--calibration runs no plan, so there is nothing for --output");
   }
   return read;
 }

@@ -46,7 +46,7 @@ cxxopts::Options validate_options() {
 
 double burst_from(const cxxopts::ParseResult& given) {
   if (given.count("burst") == 0) return 0;
-  const std::vector<std::size_t> sizes = parse_sizes(given["burst"].as<std::string>());
+  const std::vector<std::size_t> sizes = parse_sizes(given["burst"].as<std::string>(), "burst");
   if (sizes.size() == 1) return static_cast<double>(sizes.front());
   throw std::invalid_argument("--burst is one size, such as 128K");
 }

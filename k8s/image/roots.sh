@@ -19,7 +19,7 @@ cp -r "$stage/usr/libexec" "$root/usr/"
 # Users make manifests on a machine where rota is installed. No pod needs rota-manifest or YAML.
 # openmpi_root.sh adds rotarun-pmix, which only programs of Open MPI need.
 rm -f "$root"/usr/libexec/rota/{rota-manifest,rotarun-pmix}
-find "$stage/usr" -name 'librota.so.?' -exec cp --dereference {} "$root/usr/lib/" ';'
+find "$stage/usr" -name 'librota.so.*' -type l -exec cp --dereference {} "$root/usr/lib/" ';'
 rm -r "$stage"
 
 # Gives the user a name, for programs that ask for it. Without a shell no login is possible.

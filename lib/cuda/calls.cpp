@@ -124,14 +124,16 @@ int destroy_event(std::uint8_t device, Handle event) noexcept {
 // In a graph, an event of the default kind would order only what is in the graph.
 int record(const On& on, Handle event) noexcept {
   const unsigned kind = is_captured(on) ? cudaEventRecordExternal : cudaEventRecordDefault;
-  return with_device(on.device, [&] {
-    return cudaEventRecordWithFlags(event_of(event), stream_of(on.stream), kind);
-  });
+  const Current current(on.device);
+  if (current.error() != 0) return current.error();
+  if (const int error = find_foreign_capture(on); error != 0) return error;
+  return forgotten(cudaEventRecordWithFlags(event_of(event), stream_of(on.stream), kind));
 }
 
 int test(std::uint8_t device, Handle event, bool& is_done) noexcept {
   const Current current(device);
   if (current.error() != 0) return current.error();
+  const DuringCaptures allowed;
   const cudaError_t state = cudaEventQuery(event_of(event));
   is_done = state == cudaSuccess;
   if (state == cudaErrorNotReady) {
@@ -150,6 +152,7 @@ int wait_for(const On& on, Handle event) noexcept {
 int wait_for_word(const On& on, const std::uint64_t* word, std::uint64_t number) noexcept {
   const Current current(on.device);
   if (current.error() != 0) return current.error();
+  if (const int error = find_foreign_capture(on); error != 0) return error;
   return static_cast<int>(driver().wait_for_value(
       stream_of(on.stream), reinterpret_cast<CUdeviceptr>(word), number, CU_STREAM_WAIT_VALUE_GEQ));
 }

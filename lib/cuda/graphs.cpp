@@ -54,6 +54,15 @@ bool is_captured(const On& on) noexcept {
   return captured_stream != 0 && captured_stream == on.stream;
 }
 
+// The default stream gives an error of its own while another stream of the program is captured.
+int find_foreign_capture(const On& on) noexcept {
+  if (is_captured(on)) return 0;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const int error = forgotten(cudaStreamIsCapturing(captured(on), &status));
+  if (error != 0) return error;
+  return status == cudaStreamCaptureStatusNone ? 0 : cudaErrorStreamCaptureUnsupported;
+}
+
 void add_graphs(Calls& calls) noexcept {
   calls.begin_capture = begin_capture;
   calls.end_capture = end_capture;

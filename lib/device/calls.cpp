@@ -32,12 +32,16 @@ bool is_forked_late() {
 
 // Returns whether CUDA gives this error from now on, whatever is called.
 bool is_fault(int error) noexcept {
-  constexpr std::array kFaults{214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999};
+  constexpr std::array kFaults{214, 220, 226, 700, 702, 709, 710, 714, 715,
+                               716, 717, 718, 719, 721, 810, 911, 999};
   for (const int fault : kFaults) {
     if (error == fault) return true;
   }
   return false;
 }
+
+// Returns whether CUDA has refused a call because a stream is captured.
+bool tells_of_capture(int error) noexcept { return error >= 900 && error <= 908; }
 
 // Returns a clause about the call that saw a fault before `what` did; empty if there is none.
 std::string fault_before(const std::string& what) {
@@ -123,6 +127,13 @@ void check(int error, std::uint8_t device, std::string_view what) {
 void check_stream(int error, std::uint8_t device, std::string_view what) {
   if (error == 0) return;
   if (is_fault(error)) check(error, device, what);
+  if (tells_of_capture(error)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string(what) +
+                    " cannot be used while the program captures a CUDA graph, since no call of "
+                    "rota can be part of a graph: call rota before the capture or after it: " +
+                    text_of(error));
+  }
   throw Error(ErrorCode::kInvalidArgument, std::string(what) + " is not a stream of device " +
                                                std::to_string(device) +
                                                ", or was destroyed too early: " + text_of(error));

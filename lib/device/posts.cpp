@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "device/block.h"
 #include "device/calls.h"
+#include "device/environment.h"
 
 namespace rota::device {
 namespace {
@@ -30,6 +31,8 @@ void Posts::post_all() noexcept {
 }
 
 bool Posts::hold(const cuda::On& on, std::size_t word, std::uint64_t number) {
+  // Work of rota behind the wait in the same queue would never begin, and the wait never end.
+  if (streams_share_queues()) return false;
   const Event& passed = unused_event(on.device);
   const int error = calls().wait_for_word(on, at(word), number);
   if (error == kNotSupported) return false;

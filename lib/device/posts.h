@@ -27,8 +27,9 @@ class Posts {
   void post_all() noexcept;  // Posts kAll in every word: no stream waits any more.
 
   // Lets later work of the stream wait until `word` has come to `number`. Requires number < kAll.
-  // Returns false if streams of this device cannot wait for memory. Throws Error kInvalidArgument
-  // if the stream is none of the device, and kSystem.
+  // Returns false if streams of this device cannot wait for memory, or must not, because they share
+  // a queue of the device. Throws Error kInvalidArgument if the stream is none of the device, and
+  // kSystem.
   bool hold(const cuda::On& on, std::size_t word, std::uint64_t number);
 
   // Returns whether no stream waits. Waits a while for those that do. If one still waits, the words

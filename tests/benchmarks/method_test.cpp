@@ -196,6 +196,14 @@ TEST(Program, SaysWhatIsWrongWithItsArguments) {
   EXPECT_THAT(run({"program", "all-reduce", "--state", "cold"}), refusal("--state"));
   EXPECT_THAT(run({"program", "all-reduce", "--iterations", "0"}), refusal("--iterations"));
   EXPECT_THAT(run({"program", "all-reduce", "--back-to-back", "0"}), refusal("--back-to-back"));
+  EXPECT_THAT(run({"program", "all-reduce", "--iterations", "5x"}),
+              refusal("--iterations: '5x' is not a whole number"));
+  EXPECT_THAT(run({"program", "all-reduce", "--iterations", "30000000000000000000"}),
+              refusal("--iterations: '30000000000000000000' is not a whole number"));
+  EXPECT_THAT(run({"program", "all-reduce", "--since", "10x"}),
+              refusal("--since: '10x' is not a number"));
+  EXPECT_THAT(run({"program", "all-reduce", "--since", "-1"}),
+              refusal("--since is -1; it must be finite and more than 0"));
   EXPECT_THAT(run({"program", "all-reduce", "further"}), refusal("further"));
   EXPECT_THAT(run({"program", "all-reduced"}), refusal("all-to-all"));
   EXPECT_THAT(run({"program"}), refusal("which collective"));

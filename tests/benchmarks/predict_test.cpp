@@ -183,6 +183,11 @@ TEST(Predict, RefusesNamesThatItDoesNotKnow) {
             "--fold 'maybe' is not known; there are auto, never and always");
   EXPECT_EQ(refused_prediction({"--bucket", "4:64:x2"}),
             "--bucket is one size, of at least one byte");
+  EXPECT_THAT(refused_prediction({"--first-bucket", "0"}), HasSubstr("--first-bucket: \"0\" is"));
+  EXPECT_EQ(refused_prediction({"--transport", "udp"}),
+            "--transport 'udp' is not known; there are shm, tcp, mpi, shm+tcp, and the same with "
+            "the word encrypted, as in 'tcp encrypted'");
+  EXPECT_EQ(refused_prediction({"--cores", "4x"}), "--cores: '4x' is not a whole number");
   EXPECT_EQ(refused_prediction({"more"}), "'more' is not an option");
 }
 

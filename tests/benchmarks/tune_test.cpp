@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands.h"
 #include "predict/prediction.h"
 #include "tune/selection.h"
 
@@ -127,6 +132,31 @@ TEST(Selection, HasOnlyPlansOfTheSameBitsWhereThatIsAskedFor) {
   for (const Algorithm algorithm : plans_of_all_reduce(true, false)) {
     EXPECT_TRUE(collectives::makes(algorithm, collectives::Collective::kAllReduce));
   }
+}
+
+// A wrong argument is refused before the rank joins.
+TEST(Tune, RefusesNumbersThatAreNone) {
+  const auto run = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "tune");
+    std::vector<char*> arguments;
+    arguments.reserve(words.size());
+    for (std::string& word : words) arguments.push_back(word.data());
+    ::testing::internal::CaptureStderr();
+    const int code = run_tune_command(static_cast<int>(arguments.size()), arguments.data());
+    return std::pair(code, ::testing::internal::GetCapturedStderr());
+  };
+  const auto refusal = [](const std::string& text) {
+    return std::pair(2, "rota-bench tune: " + text + "\n");
+  };
+  EXPECT_EQ(run({"--seconds", "0.1x"}), refusal("--seconds: '0.1x' is not a number"));
+  EXPECT_EQ(run({"--seconds", "-1"}),
+            refusal("--seconds is -1; it must be finite and more than 0"));
+  EXPECT_EQ(run({"--seconds", "inf"}),
+            refusal("--seconds is inf; it must be finite and more than 0"));
+  EXPECT_EQ(run({"--try", "0"}), refusal("--try is 0; it must be at least 1"));
+  EXPECT_EQ(run({"--try", "3.5"}), refusal("--try: '3.5' is not a whole number"));
+  EXPECT_EQ(run({"--calibration", "a", "--output", "b"}),
+            refusal("--calibration runs no plan, so there is nothing for --output"));
 }
 
 }  // namespace

@@ -35,11 +35,11 @@ binary sysroot/lib/$libraries/libc.so.6 'needs ld-linux-aarch64.so.1'
 binary sysroot/usr/lib/$libraries/libone.so.1.2 'needs libtwo.so.2' 'needs libc.so.6'
 ln -s libone.so.1.2 sysroot/usr/lib/$libraries/libone.so.1
 binary sysroot/usr/lib/$libraries/libtwo.so.2 'needs libc.so.6' 'needs libone.so.1'
-binary sysroot/usr/lib/$libraries/librota.so.0 'needs libold.so.1'
+binary sysroot/usr/lib/$libraries/librota.so.0.1 'needs libold.so.1'
 binary sysroot/usr/lib/$libraries/libother.so.1
-binary root/usr/bin/program 'loader /lib/ld-linux-aarch64.so.1' 'needs librota.so.0'
+binary root/usr/bin/program 'loader /lib/ld-linux-aarch64.so.1' 'needs librota.so.0.1'
 binary root/usr/bin/another 'loader /lib/ld-linux-aarch64.so.1' 'needs libinner.so.1'
-binary root/usr/lib/librota.so.0 'needs libone.so.1'
+binary root/usr/lib/librota.so.0.1 'needs libone.so.1'
 binary root/usr/lib/$libraries/libinner.so.1
 
 run 0 "$source_tree/k8s/image/closure.sh" root --sysroot sysroot
@@ -47,8 +47,8 @@ expect "the image has its loader and all libraries, and no others" \
   diff <(cd root && find . -type f | LC_ALL=C sort) <(printf '%s\n' \
     ./lib/ld-linux-aarch64.so.1 ./usr/bin/another ./usr/bin/program \
     ./usr/lib/$libraries/libinner.so.1 ./usr/lib/libc.so.6 ./usr/lib/libone.so.1 \
-    ./usr/lib/librota.so.0 ./usr/lib/libtwo.so.2)
-expect "a library of the image replaces Debian's" grep -q libone root/usr/lib/librota.so.0
+    ./usr/lib/librota.so.0.1 ./usr/lib/libtwo.so.2)
+expect "a library of the image replaces Debian's" grep -q libone root/usr/lib/librota.so.0.1
 expect "the tools of ARM strip all files" test "$(sort -u stripped | wc -l)" = 8
 
 echo 'needs libabsent.so.1' >>root/usr/bin/program

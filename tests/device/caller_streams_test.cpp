@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <thread>
@@ -13,6 +14,7 @@
 #include <rota/communicator.h>
 #include <rota/device_memory.h>
 
+#include "device/calls.h"
 #include "device/own_stream.h"
 #include "testing/error_of.h"
 #include "testing/fake_device.h"
@@ -163,6 +165,26 @@ TEST_F(StreamsThatCannotWait, LetTheHostWait) {
   other.wait();
 }
 
+// With one queue for all streams, rota's copies could come behind the wait for them.
+TEST_F(CallerStreams, WaitInNoQueueThatOthersShare) {
+  const OwnStream stream;
+  for (const char* connections : {"1", "7"}) {
+    ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", connections, 1);
+    Request request = world_[0].all_reduce_async(there_, ReduceOp::kSum);
+    Request other = world_[1].all_reduce_async(here_, ReduceOp::kSum);
+    request.wait_on(stream.get());
+    EXPECT_TRUE(request.test()) << connections;
+    other.wait();
+  }
+  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "8", 1);
+  Request request = world_[0].all_reduce_async(there_, ReduceOp::kSum);
+  request.wait_on(stream.get());
+  EXPECT_FALSE(request.test());
+  ::unsetenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  world_[1].all_reduce(here_, ReduceOp::kSum);
+  request.wait();
+}
+
 TEST_F(StreamsThatCannotWait, GetTheErrorOfTheCall) {
   auto world = world_of_two(std::chrono::milliseconds(300));
   OwnStream stream;
@@ -295,6 +317,41 @@ TEST_F(CallerStreams, ThatAreNoStreamsAreRefused) {
   EXPECT_EQ(refusal([&] { request.wait_on(elsewhere.get(), 1); }), "");
   world_[1].all_reduce(here_, ReduceOp::kSum);
   request.wait();
+}
+
+// CUDA gives these errors for every call from then on, so they say nothing about the stream.
+TEST_F(CallerStreams, AreNotBlamedForFaults) {
+  for (const int fault : {226, 700, 719, 721, 810, 911}) {
+    const auto error = error_of([&] { device::check_stream(fault, 0, "the stream"); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kSystem) << error->what();
+  }
+}
+
+// What rota adds to such a stream would belong to the graph, and never happen.
+TEST_F(CallerStreams, ThatTheProgramCapturesAreRefused) {
+  OwnStream stream;
+  const auto refusal = [](auto call) {
+    const auto error = error_of(call);
+    if (!error) return std::string();
+    EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument);
+    return std::string(error->what());
+  };
+  const std::string why =
+      "'s stream cannot be used while the program captures a CUDA graph, since no call of rota can "
+      "be part of a graph: call rota before the capture or after it: operation not permitted when "
+      "stream is capturing (CUDA error 900)";
+  fake_.write(there_, all_of(1));
+  fake_.capture(stream.get());
+  EXPECT_EQ(refusal([&] { world_[0].all_reduce(there_.on(stream.get()), ReduceOp::kSum); }),
+            "all_reduce: the output" + why);
+  Request request = world_[0].all_reduce_async(there_, ReduceOp::kSum);
+  EXPECT_NE(refusal([&] { request.wait_on(stream.get()); }), "");
+  fake_.let_go(stream.get());
+  request.wait_on(stream.get());
+  world_[1].all_reduce(here_, ReduceOp::kSum);
+  request.wait();
+  EXPECT_EQ(fake_.read(there_), all_of(3));
 }
 
 TEST_F(CallerStreams, LeaveNothingBehind) {

@@ -41,7 +41,7 @@ TEST(MnistOnADevice, SaysWhatIsMissing) {
                           "access to GPUs\n"));
 #else
     EXPECT_THAT(result.err, HasSubstr("mnist: rota's library for GPUs cannot be opened "
-                                      "(librota_cuda.so.0: cannot open shared object file"));
+                                      "(librota_cuda.so.0.1: cannot open shared object file"));
 #endif
   }
 }

@@ -15,7 +15,7 @@ lib/cmake/rota/rota-shared-targets.cmake
 lib/cmake/rota/rota-static-targets.cmake
 lib/librota.a
 lib/librota.so
-lib/librota.so.V
+lib/librota.so.V.V
 lib/librota.so.V.V.V
 lib/pkgconfig/rota.pc
 libexec/rota/rota-manifest
@@ -23,6 +23,7 @@ libexec/rota/rota-preflight
 libexec/rota/rotarun-hosts
 share/bash-completion/completions/rota-checkpoint
 share/bash-completion/completions/rotarun
+share/doc/rota/LICENSE
 share/man/man1/rota-checkpoint.1
 share/man/man1/rotarun-render.1
 share/man/man1/rotarun.1
@@ -30,13 +31,13 @@ FILES
   [[ ! -e $build/lib/mpi/CMakeFiles ]] || printf '%s\n' include/rota/mpi.h \
     lib/cmake/rota/rota-mpi.cmake share/rota/mpi/calls.cpp
   for mpi in openmpi mpich; do
-    [[ ! -e $build/lib/mpi/librota_mpi_$mpi.so ]] || printf "lib/librota_mpi_$mpi.%s\n" so so.V so.V.V.V
+    [[ ! -e $build/lib/mpi/librota_mpi_$mpi.so ]] || printf "lib/librota_mpi_$mpi.%s\n" so so.V.V so.V.V.V
   done
   [[ ! -e $(echo "$build"/lib/mpi/librota_mpi_*.so | cut -d' ' -f1) ]] ||
     echo lib/cmake/rota/rota-mpi-targets.cmake
   for part in cuda nccl; do
     [[ ! -e $build/lib/$part/librota_$part.so ]] || printf '%s\n' include/rota/$part.h \
-      lib/cmake/rota/rota-$part-targets.cmake lib/librota_$part.{so,so.V,so.V.V.V}
+      lib/cmake/rota/rota-$part-targets.cmake lib/librota_$part.{so,so.V.V,so.V.V.V}
   done
   [[ ! -e $build/bin/rotarun-pmix ]] || echo libexec/rota/rotarun-pmix
   [[ ! -e $build/bin/rota-bench ]] || printf '%s\n' bin/rota-bench share/man/man1/rota-bench.1

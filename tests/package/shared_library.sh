@@ -5,8 +5,8 @@ set -euo pipefail
 library=$1
 
 soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
-[[ $soname == librota.so.0 ]] || {
-  echo "the soname of $library is '$soname', not 'librota.so.0'" >&2
+[[ $soname == librota.so.0.1 ]] || {
+  echo "the soname of $library is '$soname', not 'librota.so.0.1'" >&2
   exit 1
 }
 

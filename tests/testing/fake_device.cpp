@@ -371,6 +371,16 @@ void FakeDevice::fault() {
   state_->faults_next = true;
 }
 
+void FakeDevice::capture(const void* stream) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->streams.at(reinterpret_cast<Handle>(stream)).is_programs = true;
+}
+
+void FakeDevice::let_go(const void* stream) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->streams.at(reinterpret_cast<Handle>(stream)).is_programs = false;
+}
+
 std::size_t FakeDevice::count(FakeCall call) const {
   const std::scoped_lock lock(state_->mutex);
   return state_->counts[static_cast<std::size_t>(call)];

@@ -71,6 +71,9 @@ class FakeDevice {
   // Lets the next work on a stream fault, as a kernel with a wrong address does. From then on every
   // call fails.
   void fault();
+  // From now on until let_go(), the program captures this stream as a graph.
+  void capture(const void* stream);
+  void let_go(const void* stream);
   // Returns how many calls of this kind there were so far.
   std::size_t count(FakeCall call) const;
   // Returns how many bytes of pinned memory work on streams has read and written so far. On a GPU,

@@ -12,6 +12,7 @@ void add_search(cuda::Calls& calls) {
     const char* name = error == kFakeFaulted    ? "an illegal memory access was encountered"
                        : error == kFakeNoRoom   ? "out of memory"
                        : error == kFakeNoStream ? "invalid resource handle"
+                       : error == kFakeCaptured ? "operation not permitted when stream is capturing"
                                                 : "invalid argument";
     std::snprintf(text, bytes, "%s", name);
   };

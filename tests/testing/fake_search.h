@@ -8,6 +8,7 @@ inline constexpr int kFakeInvalid = 1;
 inline constexpr int kFakeNoRoom = 2;
 inline constexpr int kFakeNoStream = 400;
 inline constexpr int kFakeFaulted = 700;
+inline constexpr int kFakeCaptured = 900;
 
 // Fills the functions that describe errors, the driver and devices. Each device can run kernels.
 void add_search(cuda::Calls& calls);

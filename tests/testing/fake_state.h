@@ -61,6 +61,7 @@ struct FakeStream {
   std::uint8_t device = 0;
   std::deque<FakeWork> work;
   bool is_captured = false;
+  bool is_programs = false;          // The program captures it, and not rota.
   std::thread::id capturer{};        // The thread that captures.
   std::vector<FakeWork> captured{};  // Becomes a graph.
 };
@@ -207,6 +208,7 @@ struct FakeDevice::State final : FakeMemory {
   int add(const cuda::On& on, FakeWork work) {
     const auto stream = streams.find(on.stream);
     if (stream == streams.end() || stream->second.device != on.device) return kFakeNoStream;
+    if (stream->second.is_programs) return kFakeCaptured;
     if (stream->second.is_captured) return capture(stream->second, std::move(work));
     put(stream->second, std::move(work));
     return 0;

@@ -53,8 +53,8 @@ build_gpu_folder() {
   mkdir -p "$gpu_folder"/{bin,lib,tests,sanitizer,source/examples/mnist}
   cp "$bin"/{gpu_bench,socket_bench,rotarun,mnist} "$gpu_folder/bin"
   while read -r test; do cp "$test" "$gpu_folder/tests"; done <build/release/gpu_tests.txt
-  cp -L build/release/lib/cuda/librota_cuda.so.0 build/release/lib/nccl/librota_nccl.so.0 \
-    "$gpu_folder/lib"
+  # Under the names that programs ask for, which have a part of the version.
+  find build/release/lib/{cuda,nccl} -name 'librota_*.so.*' -type l -exec cp -L -t "$gpu_folder/lib" {} +
   cp -r examples/mnist/data "$gpu_folder/source/examples/mnist"
   copy_libraries
   strip "$gpu_folder"/{bin,tests}/*

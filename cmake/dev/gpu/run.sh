@@ -23,7 +23,8 @@ source "$here/head.sh"  # For the name of the CPU.
 
 export PYTHON_LIBRARY_PATH=${LD_LIBRARY_PATH:-}  # Python must not find the libraries of this folder.
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export ROTA_CUDA_LIBRARY=$here/lib/librota_cuda.so.0
+ROTA_CUDA_LIBRARY=$(find "$here/lib" -name 'librota_cuda.so.*' -print -quit 2>/dev/null)
+export ROTA_CUDA_LIBRARY
 export ROTA_MOVED_TO=$here  # The tests find programs here.
 export ROTA_TEST_GPU=1      # The tests use the GPU, and not the fake device.
 

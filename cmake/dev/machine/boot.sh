@@ -10,7 +10,7 @@ seconds=${ROTA_MACHINE_SECONDS:-1800}
 (cd "$root" && find . | LC_ALL=C sort | cpio --quiet -o -H newc -R 0:0) >"$root.initrd"
 # With -icount, the clock of the machine counts instructions. So its time limits do not depend on how
 # busy this machine is.
-timeout "$seconds" qemu-system-aarch64 -icount shift=1,sleep=off -M virt -cpu cortex-a53 -smp 4 -m 1G -nic none \
+timeout -k 30 "$seconds" qemu-system-aarch64 -icount shift=1,sleep=off -M virt -cpu cortex-a53 -smp 4 -m 1G -nic none \
   -display none -monitor none -serial stdio -no-reboot -kernel "$kernel" -initrd "$root.initrd" \
   -append "console=ttyAMA0 quiet panic=-1" </dev/null 2>&1 |
   sed -u 's/\r//g' | tee "$root.log" || true

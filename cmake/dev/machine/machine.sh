@@ -3,7 +3,7 @@
 source cmake/dev/commands/packages.sh
 source cmake/dev/sysroot.sh
 
-# librota0 and rota together: a board gets them over a slow network, onto a small card.
+# librota0.1 and rota together: a board gets them over a slow network, onto a small card.
 most_package_bytes=3000000
 
 # test_machines [ARCHITECTURE...]
@@ -32,13 +32,13 @@ test_machine() {
   ((status == 0)) || exit "$status"
 }
 
-packages_on_boards() { ls build/packages/{librota0,rota}_*_"$1".deb; }
+packages_on_boards() { ls build/packages/{librota0.1,rota}_*_"$1".deb; }
 
 # judge_packages ARCHITECTURE ends the command if the packages are too large.
 judge_packages() {
   local bytes
   bytes=$(packages_on_boards "$1" | xargs cat | wc -c)
-  say "librota0 and rota for $1 have $bytes bytes; at most $most_package_bytes are allowed"
+  say "librota0.1 and rota for $1 have $bytes bytes; at most $most_package_bytes are allowed"
   ((bytes <= most_package_bytes)) || die "arm: the packages of $1 are too large"
 }
 

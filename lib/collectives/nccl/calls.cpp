@@ -67,7 +67,7 @@ const rota::nccl::Calls& open() {
   const std::scoped_lock lock(mutex);
   if (const auto* used = calls_in_use()) return *used;
   const char* named = std::getenv("ROTA_NCCL_LIBRARY");
-  rota::nccl::use(*table_in(named && *named != '\0' ? named : "librota_nccl.so.0"));
+  rota::nccl::use(*table_in(named && *named != '\0' ? named : "librota_nccl.so." ROTA_SOVERSION));
   return *calls_in_use();
 }
 

@@ -119,7 +119,7 @@ struct ROTA_EXPORT CommunicatorOptions {
   // optimizers of replicas use this variant. Convolutions of a Model always take the best one.
   std::string kernels;
 
-  // The path of rota's library for an MPI, such as "/usr/lib/librota_mpi_openmpi.so.0". It is used
+  // The path of rota's library for an MPI, such as "/usr/lib/librota_mpi_openmpi.so.0.1". It is used
   // only if rotarun was started with --transport mpi. The library stays open.
   std::string mpi_library;
 

@@ -2,7 +2,8 @@
 # ranks as there are GPUs.
 # shellcheck shell=bash
 set -uo pipefail
-export ROTA_NCCL_LIBRARY=$PWD/lib/librota_nccl.so.0
+ROTA_NCCL_LIBRARY=$(find "$PWD/lib" -name 'librota_nccl.so.*' -print -quit)
+export ROTA_NCCL_LIBRARY
 gpus=$(bin/gpu_bench facts | sed -nE 's/.*"gpus":([0-9]+).*/\1/p')
 
 # rows_of WHAT COMMAND... prints the rows of a command, or one row with the reason why it has none.
