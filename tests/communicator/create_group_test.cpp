@@ -1,6 +1,6 @@
-// A rank that hears of a failure while the ranks of a new group connect blames the rank that
-// failed, whose number is that of the job. Method: the test plays the launcher of one rank, and
-// lets it speak when the group begins to connect.
+// While the ranks of a new group connect, the launcher may say that a rank has failed. It numbers
+// ranks as in the job, and the error numbers them as in the group. Method: the test plays the
+// launcher of one rank, and lets it speak when the group begins to connect.
 #include <gtest/gtest.h>
 
 #include <chrono>

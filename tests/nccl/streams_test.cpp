@@ -137,14 +137,16 @@ TEST_F(NcclStreams, WaitForAResult) {
   }
 }
 
-// No other call of this rank has needed a thread that drives.
+// A rank that joins alone has no transport, and no call of it has needed a thread that drives.
 TEST_F(NcclStreams, WaitForAGroupOfARankThatIsAlone) {
-  auto alone = world(1);
+  CommunicatorOptions options;
+  options.plan = "nccl";
+  Communicator alone(options);
   OwnStream writes;
   OwnStream stream;
   writes.shut();
   const std::vector<Values> group{there_.first(2000), there_.subspan(2000).on(writes.get())};
-  Request request = alone[0].all_reduce_async(group, ReduceOp::kSum);
+  Request request = alone.all_reduce_async(group, ReduceOp::kSum);
   request.wait_on(stream.get());
   writes.open();
   EXPECT_TRUE(stream.becomes_idle());
