@@ -181,15 +181,17 @@ TEST_F(EvaluationFiles, SayWhenTheCheckpointWasSaved) {
   EXPECT_EQ(encode(evaluation(100), {}).find("time"), std::string::npos);
 }
 
-// Otherwise one read error of a network file system would end a training run. Method: a link that
-// leads to itself cannot be opened.
+// Otherwise one read error of a network file system would end a training run. Method: a file is
+// in the place of the folder at first.
 TEST_F(EvaluationFiles, CanBeFollowedAgainAfterTheyCouldNotBeRead) {
-  std::filesystem::create_symlink(path(), path());
-  FollowedEvaluations followed(path(), 2);
+  const std::filesystem::path run = folder_.path() / "run";
+  std::ofstream(run) << "no folder";
+  FollowedEvaluations followed(run / "evaluations.jsonl", 2);
   followed.begin(kEvaluatedRun, 0);
   EXPECT_EQ(followed.next(), std::nullopt);
-  std::filesystem::remove(path());
-  append(encode(evaluation(100), {}));
+  std::filesystem::remove(run);
+  std::filesystem::create_directory(run);
+  std::ofstream(run / "evaluations.jsonl") << encode(evaluation(100), {});
   std::optional<SavedEvaluation> found;
   for (const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
        !found && std::chrono::steady_clock::now() < limit;) {

@@ -1,4 +1,4 @@
-// Which texts are UTF-8, and what replaces the bytes of those that are not.
+// Which texts are UTF-8, and what replaces bytes that are not.
 #include "formats/utf8.h"
 
 #include <gtest/gtest.h>

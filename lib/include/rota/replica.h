@@ -82,10 +82,9 @@ class ROTA_EXPORT Replica {
   // Returns the seconds for which steps have waited for sums over all ranks since the start.
   double waited_seconds() const noexcept { return core_.waited_seconds(); }
 
-  // Returns this rank's score of `batch`, without dropout. Not collective. On a device, waits for
-  // the sums of the last step, and throws what waiting for them throws.
+  // Returns this rank's score of `batch`, without dropout. Not collective.
   ScoreType evaluate(const BatchType& batch) {
-    core_.settle();
+    core_.settle();  // Throws if a rank is lost that has a part of the last step's sums.
     return model_.evaluate(batch);
   }
 
@@ -164,9 +163,7 @@ class ROTA_EXPORT Replica {
  private:
   void bind(std::size_t index) {
     if constexpr (DeviceTrainable<M>) {
-      if (core_.is_on_device()) {
-        return core_.bind_on_device(model_, index);
-      }
+      if (core_.is_on_device()) return core_.bind_on_device(model_, index);
     }
     model_.bind(index, core_.values(index), core_.gradient(index));
   }
@@ -188,8 +185,7 @@ class ROTA_EXPORT Replica {
       take_late_sums();
       mine_ = {};
     }
-    const ScoreType score = model_.forward(batch);
-    mine_ = added(mine_, score);
+    mine_ = added(mine_, model_.forward(batch));
     return gradients;
   }
 
