@@ -58,7 +58,7 @@ std::optional<base::TimePoint> Connector::next_deadline() const {
 Connector::State Connector::advance(base::TimePoint now) {
   if (!stream_ && now >= retry_at_) start(now);
   if (!stream_) return State::kCalling;
-  if (const auto failure = os::connect_result(stream_.fd())) return fail(*failure, now);
+  if (const auto failure = connection_failure()) return fail(*failure, now);
   if (!auth::advance(*handshake_, stream_) && handshake_->why().empty()) return fail(kClosed, now);
   switch (handshake_->state()) {
     case Handshake::State::kDone:
@@ -86,9 +86,20 @@ void Connector::start(base::TimePoint now) {
     fail(*connecting.failure, now);
     return;
   }
+  has_met_peer_ = false;
   os::set_no_delay(connecting.socket.get());  // A message right after another must not wait.
   stream_ = std::move(connecting.socket);
   handshake_.emplace(Handshake::call(own_, identity_));
+}
+
+// Rank 0 of a large world advances many calls at each turn, so each call looks only once who is at
+// the other end.
+std::optional<std::string> Connector::connection_failure() {
+  if (has_met_peer_) return os::connection_failure(stream_.fd());
+  const bool has_peer = os::has_peer(stream_.fd());
+  auto failure = os::connect_result(stream_.fd());
+  has_met_peer_ = has_peer && !failure;
+  return failure;
 }
 
 void Connector::look_up(base::TimePoint now) {
