@@ -20,6 +20,10 @@ constexpr std::chrono::milliseconds kPause{40};
 constexpr std::chrono::seconds kPatienceWithOne{2};
 constexpr std::chrono::seconds kPatienceWithLast{5};
 
+// The time that is left at least once the peer has begun to answer, as after a late start. If the
+// call ended then, the peer could take its connection for good, and refuse the next call.
+constexpr std::chrono::seconds kPatienceWithAnswer{2};
+
 // The text of why() if the peer closed the connection and said nothing about keys.
 constexpr const char* kClosed =
     "it closed the connection and gave no reason: it is about to end, or its port is flooded";
@@ -59,7 +63,10 @@ Connector::State Connector::advance(base::TimePoint now) {
   if (!stream_ && now >= retry_at_) start(now);
   if (!stream_) return State::kCalling;
   if (const auto failure = connection_failure()) return fail(*failure, now);
+  const bool had_heard = handshake_->has_heard();
   if (!auth::advance(*handshake_, stream_) && handshake_->why().empty()) return fail(kClosed, now);
+  const bool begins_to_hear = handshake_->has_heard() && !had_heard;
+  if (begins_to_hear) give_up_at_ = std::max(give_up_at_, now + kPatienceWithAnswer);
   switch (handshake_->state()) {
     case Handshake::State::kDone:
       return State::kDone;
