@@ -34,8 +34,8 @@ std::optional<std::string> connect_result(int socket);
 // Returns whether the socket has a peer: whether the connection is made, and not reset.
 bool has_peer(int socket) noexcept;
 
-// Returns why the connection has failed, if it has. Costs less than connect_result(), which need not
-// be called again once it has returned nothing for a socket that had a peer.
+// Returns why the connection has failed, if it has. Costs less than connect_result(), which need
+// not be called again once it has returned nothing for a socket that had a peer.
 std::optional<std::string> connection_failure(int socket);
 
 // Accepts the next waiting connection of a listening socket, if there is one. Skips peers that have
