@@ -7,6 +7,18 @@
 
 namespace rota::launcher {
 
+// Returns how many bytes at the end of `text` begin a character of UTF-8 that has more bytes.
+inline std::size_t begun_bytes(std::string_view text) noexcept {
+  constexpr std::size_t kMostBegun = 3;
+  for (std::size_t count = 1; count <= std::min(kMostBegun, text.size()); ++count) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - count]);
+    if ((byte & 0xc0U) == 0x80U) continue;  // Within a character.
+    const std::size_t length = byte >= 0xf0U ? 4 : byte >= 0xe0U ? 3 : byte >= 0xc0U ? 2 : 1;
+    return length > count ? count : 0;
+  }
+  return 0;
+}
+
 // A line ends with '\n', or with '\r', after which a progress display overwrites it. A line that is
 // longer than kMostBytes is passed on in pieces, so that one line cannot fill rotarun's memory. No
 // piece ends within a character of UTF-8.
@@ -49,18 +61,6 @@ class LineSplitter {
     const std::size_t whole = partial_.size() - begun_bytes(partial_);
     emit(std::string_view(partial_).substr(0, whole));
     partial_.erase(0, whole);
-  }
-
-  // Returns how many bytes at the end of `text` begin a character of UTF-8 that has more bytes.
-  static std::size_t begun_bytes(std::string_view text) noexcept {
-    constexpr std::size_t kMostBegun = 3;
-    for (std::size_t count = 1; count <= std::min(kMostBegun, text.size()); ++count) {
-      const auto byte = static_cast<unsigned char>(text[text.size() - count]);
-      if ((byte & 0xc0U) == 0x80U) continue;  // Within a character.
-      const std::size_t length = byte >= 0xf0U ? 4 : byte >= 0xe0U ? 3 : byte >= 0xc0U ? 2 : 1;
-      return length > count ? count : 0;
-    }
-    return 0;
   }
 
   static bool ends_line(char c) noexcept { return c == '\n' || c == '\r'; }

@@ -27,6 +27,13 @@ void write_digits(char* end, int count, unsigned number) {
   for (; count > 0; --count, number /= 10) *--end = static_cast<char>('0' + number % 10);
 }
 
+// Returns as much of a line as is remembered.
+std::string_view beginning_of(std::string_view line) {
+  if (line.size() <= kTailLineBytes) return line;
+  line = line.substr(0, kTailLineBytes);
+  return line.substr(0, line.size() - begun_bytes(line));
+}
+
 }  // namespace
 
 Timestamp::Timestamp(std::chrono::system_clock::time_point time) noexcept {
@@ -154,7 +161,7 @@ void OutputMux::Tail::push(std::string_view line) {
   // A progress display writes each line over the one before.
   if (follows_live_line) lines.pop_back();
   const bool is_live = line.ends_with('\r');
-  lines.emplace_back(line.substr(0, kTailLineBytes));
+  lines.emplace_back(beginning_of(line));
   if (is_live && !lines.back().ends_with('\r')) lines.back() += '\r';
   if (lines.size() > kTailLines) lines.pop_front();
 }

@@ -20,6 +20,10 @@ constexpr std::chrono::milliseconds kPause{40};
 constexpr std::chrono::seconds kPatienceWithOne{2};
 constexpr std::chrono::seconds kPatienceWithLast{5};
 
+// The time that is left at least once the peer has begun to answer, as after a late start. If the
+// call ended then, the peer could take its connection for good, and refuse the next call.
+constexpr std::chrono::seconds kPatienceWithAnswer{2};
+
 // The text of why() if the peer closed the connection and said nothing about keys.
 constexpr const char* kClosed =
     "it closed the connection and gave no reason: it is about to end, or its port is flooded";
@@ -58,8 +62,11 @@ std::optional<base::TimePoint> Connector::next_deadline() const {
 Connector::State Connector::advance(base::TimePoint now) {
   if (!stream_ && now >= retry_at_) start(now);
   if (!stream_) return State::kCalling;
-  if (const auto failure = os::connect_result(stream_.fd())) return fail(*failure, now);
+  if (const auto failure = connection_failure()) return fail(*failure, now);
+  const bool had_heard = handshake_->has_heard();
   if (!auth::advance(*handshake_, stream_) && handshake_->why().empty()) return fail(kClosed, now);
+  const bool begins_to_hear = handshake_->has_heard() && !had_heard;
+  if (begins_to_hear) give_up_at_ = std::max(give_up_at_, now + kPatienceWithAnswer);
   switch (handshake_->state()) {
     case Handshake::State::kDone:
       return State::kDone;
@@ -86,9 +93,20 @@ void Connector::start(base::TimePoint now) {
     fail(*connecting.failure, now);
     return;
   }
+  has_met_peer_ = false;
   os::set_no_delay(connecting.socket.get());  // A message right after another must not wait.
   stream_ = std::move(connecting.socket);
   handshake_.emplace(Handshake::call(own_, identity_));
+}
+
+// Rank 0 of a large world advances many calls at each turn, so each call looks only once who is at
+// the other end.
+std::optional<std::string> Connector::connection_failure() {
+  if (has_met_peer_) return os::connection_failure(stream_.fd());
+  const bool has_peer = os::has_peer(stream_.fd());
+  auto failure = os::connect_result(stream_.fd());
+  has_met_peer_ = has_peer && !failure;
+  return failure;
 }
 
 void Connector::look_up(base::TimePoint now) {

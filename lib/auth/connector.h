@@ -56,6 +56,7 @@ class Connector {
 
  private:
   void start(base::TimePoint now);
+  std::optional<std::string> connection_failure();
   void look_up(base::TimePoint now);
   State fail(const std::string& why, base::TimePoint now);
   State fail_as_told(base::TimePoint now);
@@ -66,6 +67,7 @@ class Connector {
   names::Resolver resolver_;
   std::vector<os::Address> untried_;  // Addresses left to try, the next one at the end.
   Stream stream_;
+  bool has_met_peer_ = false;  // If there is a stream: another socket is at its other end.
   std::optional<Handshake> handshake_;
   base::TimePoint retry_at_{};    // Next attempt, if there is no stream.
   base::TimePoint give_up_at_{};  // End of this attempt, if there is a stream.

@@ -130,6 +130,9 @@ class Handshake {
 
   State state() const noexcept { return state_; }
   bool is_caller() const noexcept { return side_ == Side::kCaller; }
+
+  // Returns, on the caller's side, whether bytes of the answerer have arrived.
+  bool has_heard() const noexcept { return moved_ > 0; }
   const Key& key() const noexcept { return own_.key; }
 
   // to_send() returns the bytes to send next, perhaps none. sent() gets the number of bytes that

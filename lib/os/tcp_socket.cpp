@@ -80,13 +80,22 @@ Connecting start_connect(const Address& target) {
 }
 
 std::optional<std::string> connect_result(int socket) {
+  auto failure = connection_failure(socket);
+  if (failure || !is_connected_to_itself(socket)) return failure;
+  forget_at_close(socket);
+  return std::generic_category().message(ECONNREFUSED);
+}
+
+bool has_peer(int socket) noexcept {
+  sockaddr_storage peer{};
+  socklen_t bytes = sizeof peer;
+  return ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &bytes) == 0;
+}
+
+std::optional<std::string> connection_failure(int socket) {
   int error = 0;
   socklen_t bytes = sizeof error;
   if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0) error = errno;
-  if (error == 0 && is_connected_to_itself(socket)) {
-    forget_at_close(socket);
-    error = ECONNREFUSED;
-  }
   if (error == 0) return std::nullopt;
   return std::generic_category().message(error);
 }

@@ -22,13 +22,21 @@ struct Connecting {
 // no socket can be made.
 Connecting start_connect(const Address& target);
 
-// Returns nothing when the connection is made. Otherwise returns the reason why it is not.
+// Returns nothing while the socket is connecting and when the connection is made. Otherwise returns
+// the reason why it is not.
 //
 // If nobody listens at a port of this host from which the system also takes the ports of callers,
 // the system may give the caller this very port, and connect the socket to itself. This counts as a
 // refused connection: nobody listens there. The caller must close the socket, which then gives the
 // port back to the process that is about to listen there.
 std::optional<std::string> connect_result(int socket);
+
+// Returns whether the socket has a peer: whether the connection is made, and not reset.
+bool has_peer(int socket) noexcept;
+
+// Returns why the connection has failed, if it has. Costs less than connect_result(), which need
+// not be called again once it has returned nothing for a socket that had a peer.
+std::optional<std::string> connection_failure(int socket);
 
 // Accepts the next waiting connection of a listening socket, if there is one. Skips peers that have
 // already gone, and peers of other users at a local name. Throws Error kSystem.

@@ -107,6 +107,20 @@ TEST_F(CallTest, AsksAgainWhereNobodyAnswers) {
   EXPECT_TRUE(is_pausing(call));
 }
 
+// The peer accepts the call just before the call would end. The time of the answer counts anew, or
+// else the peer would have a member that has hung up.
+TEST_F(CallTest, GoesOnWhereAnAnswerHasBegunLate) {
+  Connector late("127.0.0.1:" + port(), key_, {.from = 1}, options());
+  const TimePoint start = Clock::now();
+  EXPECT_EQ(late.advance(start), Connector::State::kCalling);
+  const TimePoint last = start + milliseconds(4900);
+  EXPECT_TRUE(acceptor_.receive(last).empty());
+  EXPECT_EQ(late.advance(last), Connector::State::kCalling);
+  EXPECT_EQ(late.advance(start + milliseconds(5100)), Connector::State::kCalling);
+  EXPECT_EQ(acceptor_.receive(start + milliseconds(5200)).size(), 1U);
+  EXPECT_EQ(late.advance(start + milliseconds(5300)), Connector::State::kDone) << late.why();
+}
+
 // The peer says that it holds another key, and then ends. Until the deadline of the call, its port
 // refuses connections: this must not hide what the peer has said.
 TEST_F(CallTest, RemembersTheAnswerOfAPeerThatIsGone) {

@@ -231,6 +231,9 @@ TEST(OutputMux, RemembersNoMoreThanTheBeginningOfALongLine) {
   OutputMux mux = mux_of(1);
   mux.on_bytes(0, kErr, std::string(50'000, 'x') + "\n");
   EXPECT_EQ(mux.last_words(0).at(0).size(), 1000U);
+  mux.on_bytes(0, kErr, std::string(1000, 'x') + "é\n" + std::string(999, 'x') + "é\n");
+  EXPECT_EQ(mux.last_words(0).at(1), std::string(1000, 'x'));
+  EXPECT_EQ(mux.last_words(0).at(2), std::string(999, 'x')) << "a part of a character";
 }
 
 // The ranks of the next world have the same numbers as the ranks of the world before.
