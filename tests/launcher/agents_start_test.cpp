@@ -208,13 +208,13 @@ TEST_F(AgentsStart, PutFilesOfOutputWhereTheCommandWasGiven) {
   EXPECT_EQ(text_of("logs/rank.1/stdout"), "1\n");
 }
 
-// Method: both hosts are this machine, and each port is needed: one for the launcher, and one for
-// the rank of each host.
+// Method: both hosts are this machine, and each port is needed: the first is the test's own, one is
+// for the launcher, and one for the rank of each host.
 TEST_F(AgentsStart, TakeNoPortAwayFromThePreflight) {
   const std::string other = agent("shift; exec \"$@\"");
   const Result result =
       run_rotarun({"--preflight", "-H", os::host_name() + ":1,192.0.2.1:1", "--address",
-                   "127.0.0.1", "--ports", ports_.range(3), "--agent", other + " {host}", "true"});
+                   "127.0.0.1", "--ports", ports_.range(4), "--agent", other + " {host}", "true"});
   EXPECT_THAT(result.out, HasSubstr("every host has enough free ports of --ports")) << result.err;
   EXPECT_THAT(result.err, Not(HasSubstr("are left out")));
 }
