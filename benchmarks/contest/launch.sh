@@ -23,8 +23,8 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # start NAME PROGRAM [ARGUMENT...]: runs the program as two ranks.
 start() {
   case $1 in
-    rota) "$bin/rotarun" -np 2 "${@:2}" ;;
-    *) "$(launcher_of "$1")" -np 2 "${@:2}" ;;
+    rota) timeout -k 30 $limit "$bin/rotarun" -np 2 "${@:2}" ;;
+    *) timeout -k 30 $limit "$(launcher_of "$1")" -np 2 "${@:2}" ;;
   esac
 }
 
@@ -38,7 +38,7 @@ milliseconds_of() {
 
 # middle FORMAT: prints the median of the numbers on standard input.
 middle() {
-  sort -n | awk -v format="$1" '{a[NR] = $1} END {
+  sort -g | awk -v format="$1" '{a[NR] = $1} END {
     printf format, NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2}'
 }
 

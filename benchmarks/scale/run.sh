@@ -24,9 +24,9 @@ usage() {
 
 (($# >= 3)) || usage
 bin=$(realpath "$1") out=$2 command=$3 rounds=${4:-3} points=${5:-whole}
-# Models, their scalings, ranks on one host, how long each of them runs, numbers of hosts, hosts with
-# two ranks each, hosts and ranks on each of them that join, the hosts of a prediction, arguments of
-# the answers, and the seconds that one run may take.
+# The models, their scalings, the ranks on one host, and how long each job runs. The numbers of
+# hosts, the number of hosts with two ranks each, and the hosts and the ranks of each that join. The
+# hosts of a prediction, arguments of the answers, and the seconds that one run may take.
 case $points in
   whole)
     models=(lenet mlp) scalings=(weak strong) ranks_here=(1 2 4 8 16)

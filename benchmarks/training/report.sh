@@ -22,7 +22,7 @@ median() {
     echo -
     return
   }
-  sort -n "$file" | awk -v format="$4" -v factor="${5:-1}" '{a[NR] = $1 * factor} END {
+  sort -g "$file" | awk -v format="$4" -v factor="${5:-1}" '{a[NR] = $1 * factor} END {
     printf format, NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2}'
 }
 
@@ -34,7 +34,7 @@ ratio() {
     echo -
     return
   }
-  paste "$above" "$below" | awk -v factor="${7:-1}" 'NF == 2 {print $1 / $2 * factor}' | sort -n |
+  paste "$above" "$below" | awk -v factor="${7:-1}" 'NF == 2 {print $1 / $2 * factor}' | sort -g |
     awk -v format="$6" '{a[NR] = $1} END {
       printf format, NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2}'
 }

@@ -119,8 +119,8 @@ struct ROTA_EXPORT CommunicatorOptions {
   // optimizers of replicas use this variant. Convolutions of a Model always take the best one.
   std::string kernels;
 
-  // The path of rota's library for an MPI, such as "/usr/lib/librota_mpi_openmpi.so.0.1". It is used
-  // only if rotarun was started with --transport mpi. The library stays open.
+  // The path of rota's library for an MPI, such as "/usr/lib/librota_mpi_openmpi.so.0.1". It is
+  // used only if rotarun was started with --transport mpi. The library stays open.
   std::string mpi_library;
 
   // How long to wait for the other ranks to start.
