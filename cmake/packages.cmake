@@ -66,6 +66,8 @@ rota_package(cuda librota-cuda${ROTA_SOVERSION} libs
 rota_package(nccl librota-nccl${ROTA_SOVERSION} libs
   "rota over NCCL\nlibrota opens this library when the ranks of a job use NCCL."
   "${runtime} ${same}")
+# Only programs that are compiled with <rota/mpi.h> need it: others run over MPI without headers.
+set(CPACK_DEBIAN_MPI_PACKAGE_SUGGESTS librota-dev)
 # Only the static library needs these.
 set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS
   "libc-ares-dev, libopenblas-dev, libssl-dev, zlib1g-dev")

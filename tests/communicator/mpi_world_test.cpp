@@ -231,6 +231,20 @@ TEST_F(MpiWorldTest, EndsTheWaitForARankThatHasGivenUp) {
   }
 }
 
+// Method: another thread ends MPI while rank 0 waits for rank 1, which never comes.
+TEST_F(MpiWorldTest, EndsTheWaitForOtherRanksAfterMpi) {
+  FakeMpi fake(2);
+  std::thread program([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    testing::set_fake_mpi({.is_finalized = true});
+  });
+  const auto error = testing::error_of(
+      [&] { (void)mpi::communicator_over(FakeMpi::calls(), fake.comm(0), options_with()); });
+  program.join();
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kClosed) << error->what();
+}
+
 // A table of functions that shows where MPI writes the parts of a gather.
 const mpi::Calls& calls_that_show() {
   static const mpi::Calls kCalls = [] {

@@ -68,7 +68,9 @@ void PmiEngine::on_bytes(std::size_t local_rank, std::string_view bytes) {
 void PmiEngine::on_line(std::size_t local_rank, std::string_view line) {
   Rank& rank = ranks_[local_rank];
   if (!rank.command.empty()) {
-    if (line == "endcmd") refuse(local_rank, std::exchange(rank.command, {}));
+    if (line != "endcmd") return;
+    const std::string command = std::exchange(rank.command, {});
+    if (!refuse(local_rank, command)) fail(local_rank, "mcmd=" + quote_pmi_line(command));
     return;
   }
   const auto parsed = PmiLine::parse(line);

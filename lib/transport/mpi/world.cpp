@@ -111,6 +111,7 @@ void World::wait(Handle& request, base::TimePoint deadline,
   while (true) {
     {
       const TurnHolder holder(*this);
+      require_open();
       check("MPI_Test", calls_.test(request, is_done));
     }
     if (is_done) return;

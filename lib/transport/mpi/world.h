@@ -28,7 +28,7 @@ class World {
   // Duplicates `comm`. All ranks of `comm` must call it. Calls `look_around` at intervals while it
   // waits for them; a throw ends the wait. Throws Error kInvalidArgument before MPI_Init, after
   // MPI_Finalize, and on a thread that may not call MPI; kTimeout if a rank has not called it at
-  // `deadline`; kSystem.
+  // `deadline`; kClosed if MPI_Finalize begins meanwhile; kSystem.
   World(const Calls& calls, Handle comm, base::TimePoint deadline,
         const std::function<void()>& look_around = {});
   // Leaves the duplicate to MPI if MPI has ended, if this thread may not call MPI, and after
@@ -50,7 +50,7 @@ class World {
   bool is_for_callers_only() const noexcept { return level_ < ThreadLevel::kMultiple; }
 
   // Returns the parts of all ranks, in rank order. The parts have equal sizes. All ranks must call
-  // it. Throws Error kTimeout at `deadline`, kSystem.
+  // it. Throws Error kTimeout at `deadline`, kClosed, kSystem.
   std::vector<std::byte> all_gather(std::span<const std::byte> own, base::TimePoint deadline);
 
   // Returns the flag that a thread must hold to call MPI. All worlds of the process share it.

@@ -195,6 +195,7 @@ TEST_F(PmiEngineTest, FailsARankThatSendsNonsense) {
       {"cmd=get\tkey=a", "\"cmd=get?key=a\""},
       {"key=a value=b", "\"key=a value=b\""},
       {"cmd=dance", "cmd=\"dance\""},
+      {"mcmd=dance\nstep=1\nendcmd", "mcmd=\"dance\""},
       {"cmd=init pmi_version=1", "cmd=init twice"},
       {std::string(kMostPmiLineBytes + 1, 'a'), "a line of more than 4096 bytes, \"aaaa"}};
   for (const auto& [line, text] : cases) {
