@@ -65,7 +65,7 @@ TEST(Dropout, KeepsTheExpectedValueAtEveryRate) {
   for (const auto& [rate, factor] : factors) {
     float most = 0;
     for (const float output : outputs_of({.identities = identities}, rate)) {
-      EXPECT_TRUE(output == 0 || output == factor) << output << " at a rate of " << rate;
+      ASSERT_TRUE(output == 0 || output == factor) << output << " at a rate of " << rate;
       most = std::max(most, output);
     }
     EXPECT_EQ(most, factor) << "some units stay";
