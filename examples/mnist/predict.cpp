@@ -1,12 +1,14 @@
 // Reads images and the parameters of a model, and prints what the model predicts.
 #include "predict.h"
 
+#include <rota/error.h>
 #include <rota/evaluator.h>
 #include <rota/idx.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <iostream>
 #include <numeric>
@@ -28,7 +30,13 @@ std::string to_text(float number) {
   return {digits.data(), end};
 }
 
+// Throws rota::Error if the outputs are not finite: then none of them is the greatest.
 void print(std::size_t image, std::span<const float> logits, bool json) {
+  if (!std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); })) {
+    throw rota::Error(rota::ErrorCode::kNotFinite,
+                      "the outputs of the model for image " + std::to_string(image) +
+                          " are not finite: look at the parameters of --from");
+  }
   const auto best = std::ranges::max_element(logits) - logits.begin();
   if (!json) {
     std::cout << "image " << image << ": " << best << '\n';

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
@@ -264,6 +265,20 @@ TEST_F(MnistEvaluator, PredictsTheClassOfEachImage) {
   const Result again =
       testing::run({.arguments = joined(joined(mnist, predict), {"--from", newest})});
   EXPECT_EQ(again.out, result.out) << again.err;
+
+  const std::string spoilt = models + "/spoilt.safetensors";
+  fs::copy_file(from[1], spoilt);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::fstream file(spoilt, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(-static_cast<std::streamoff>(sizeof(nan)), std::ios::end);
+  file.write(reinterpret_cast<const char*>(&nan), sizeof(nan));
+  file.close();
+  const Result refused =
+      testing::run({.arguments = joined(joined(mnist, predict), {"--from", spoilt})});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_EQ(refused.err,
+            "mnist: the outputs of the model for image 0 are not finite: look at the parameters of "
+            "--from\n");
 }
 
 TEST_F(MnistEvaluator, SurvivesKills) {
