@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <limits>
 #include <new>
 
 #include "cuda/cublas.h"
@@ -127,6 +129,8 @@ int destroy_products(const Calls& calls, const On& on, Handle handle) noexcept {
 int multiply(Handle handle, const Product& product) noexcept {
   const auto [a, b, result, all_rows, all_columns, all_inner, a_is_transposed, b_is_transposed,
               adds] = product;
+  constexpr std::size_t kMost = std::numeric_limits<int>::max();  // As cuBLAS counts.
+  if (std::max({all_rows, all_columns, all_inner}) > kMost) return kInvalidValue;
   const int rows = static_cast<int>(all_rows);
   const int columns = static_cast<int>(all_columns);
   const int inner = static_cast<int>(all_inner);

@@ -74,6 +74,23 @@ TEST(CublasProducts, HaveAStreamAWorkspaceAndFullPrecision) {
   EXPECT_EQ(destroy_products(calls, {.device = 1, .stream = 77}, handle), 0);
 }
 
+// cuBLAS counts by int: a larger number would become another one, and the product a wrong one.
+TEST(CublasProducts, OfMatricesThatAreTooLargeAreRefused) {
+  testing::FakeDevice fake;
+  const Calls& calls = testing::FakeDevice::calls();
+  constexpr cuda::On kStream{.device = 0, .stream = 77};
+  Handle handle = 0;
+  ASSERT_EQ(make_products(calls, kStream, handle), 0);
+  constexpr std::size_t kTooLarge = (std::size_t{1} << 32) + 1;
+  const float one = 1;
+  float result = 0;
+  EXPECT_EQ(multiply(handle, {&one, &one, &result, kTooLarge, 1, 1}), 1);
+  EXPECT_EQ(multiply(handle, {&one, &one, &result, 1, kTooLarge, 1}), 1);
+  EXPECT_EQ(multiply(handle, {&one, &one, &result, 1, 1, kTooLarge}), 1);
+  EXPECT_EQ(result, 0);
+  EXPECT_EQ(destroy_products(calls, kStream, handle), 0);
+}
+
 TEST(CublasProducts, TellTheErrorsOfTheLibrary) {
   testing::FakeDevice fake;
   const Calls& calls = testing::FakeDevice::calls();
