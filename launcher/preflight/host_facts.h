@@ -27,7 +27,7 @@ struct HostFacts {
 
   std::size_t slot_count = 0;
   std::optional<std::size_t> most_slots{};  // The max_slots of a host list.
-  std::string cpus{};  // "2 CPUs allowed, no quota"
+  std::string cpus{};                       // "2 CPUs allowed, no quota"
   std::size_t device_count = 0;
   std::uint64_t memory_bytes = 0;  // Of the machine, or the limit of the control group.
   std::uint64_t locked_memory_bytes = UINT64_MAX;
