@@ -58,11 +58,11 @@ std::vector<std::string> split_lines(const std::string& text) {
   return lines;
 }
 
-// Returns the first line of `some` that `others` lacks, or an empty text.
-std::string missing_in(const std::vector<std::string>& others,
-                       const std::vector<std::string>& some) {
-  for (const std::string& line : some) {
-    if (std::ranges::find(others, line) == others.end()) return line;
+// Returns the first of the wanted lines that is not known, or an empty text.
+std::string first_unknown(const std::vector<std::string>& wanted,
+                          const std::vector<std::string>& known) {
+  for (const std::string& line : wanted) {
+    if (std::ranges::find(known, line) == known.end()) return line;
   }
   return {};
 }
@@ -72,8 +72,8 @@ std::string missing_in(const std::vector<std::string>& others,
 std::string difference_from(const std::string& rank_0s, const std::string& ours) {
   const std::vector<std::string> theirs = split_lines(rank_0s);
   const std::vector<std::string> mine = split_lines(ours);
-  const std::string lacked = missing_in(mine, theirs);
-  const std::string added = missing_in(theirs, mine);
+  const std::string lacked = first_unknown(theirs, mine);
+  const std::string added = first_unknown(mine, theirs);
   if (!lacked.empty() && !added.empty()) return "has " + added + ", and rank 0 has " + lacked;
   if (!lacked.empty()) return "lacks " + lacked + ", which rank 0 has";
   if (!added.empty()) return "has " + added + ", which rank 0 lacks";

@@ -21,8 +21,7 @@ std::vector<std::uint64_t> Marks::spared_by(std::uint64_t step) {
     if (mark.last) spared.push_back(*mark.last);
   }
   std::ranges::sort(spared);
-  const auto same = std::ranges::unique(spared);
-  spared.erase(same.begin(), same.end());
+  spared.erase(std::unique(spared.begin(), spared.end()), spared.end());
   return spared;
 }
 

@@ -32,7 +32,9 @@ constexpr T sigmoid(T value) noexcept {
 // What max pooling keeps of two values. NaN stays NaN. Compares without branches.
 template <class T>
 constexpr T greater_of(T value, T greatest) noexcept {
-  return (value > greatest) | (value != value) ? value : greatest;
+  const bool is_greater = value > greatest;
+  const bool is_nan = std::isnan(value);
+  return (is_greater | is_nan) ? value : greatest;
 }
 
 // A pixel as an input of a model: from 0 to 1.
