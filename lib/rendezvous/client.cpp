@@ -158,7 +158,9 @@ void Client::send_quietly(Make make) noexcept {
     Report report{.bytes = encode_to_send(message),
                   .is_of_waiting = message.type == MessageType::kWaiting ||
                                    message.type == MessageType::kResumed};
-    if (report.is_of_waiting) std::erase_if(unsent_reports_, &Report::is_of_waiting);
+    if (report.is_of_waiting) {
+      std::erase_if(unsent_reports_, [](const Report& unsent) { return unsent.is_of_waiting; });
+    }
     unsent_reports_.push_back(std::move(report));
   } catch (const std::exception&) {
     return;  // There is no memory for the report.
