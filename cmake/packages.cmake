@@ -66,6 +66,14 @@ rota_package(cuda librota-cuda${ROTA_SOVERSION} libs
 rota_package(nccl librota-nccl${ROTA_SOVERSION} libs
   "rota over NCCL\nlibrota opens this library when the ranks of a job use NCCL."
   "${runtime} ${same}")
+# Both have headers too, whose names are the same in each version. So a package of one minor version
+# takes the place of that of another one.
+foreach(part IN ITEMS cuda nccl)
+  string(TOUPPER ${part} key)
+  foreach(field IN ITEMS PROVIDES CONFLICTS REPLACES)
+    set(CPACK_DEBIAN_${key}_PACKAGE_${field} librota-${part})
+  endforeach()
+endforeach()
 # Only programs that are compiled with <rota/mpi.h> need it: others run over MPI without headers.
 set(CPACK_DEBIAN_MPI_PACKAGE_SUGGESTS librota-dev)
 # Only the static library needs these.

@@ -163,9 +163,9 @@ Flow RankOutput::flow() const noexcept {
   for (const Stream stream : kStreams) {
     flow.is_held = flow.is_held || mux_.pending(stream).size() > kMostPending;
     // A stream that is copied to a file is not closed: the file still takes the output.
-    const bool has_file = std::ranges::any_of(
-        pipes_, [&](const auto& of_rank) { return of_rank[index_of(stream)].has_file(); });
-    flow.is_closed[index_of(stream)] = sinks_[index_of(sink_of(stream))].is_closed && !has_file;
+    const auto has_file = [&](const auto& of_rank) { return of_rank[index_of(stream)].has_file(); };
+    flow.is_closed[index_of(stream)] =
+        sinks_[index_of(sink_of(stream))].is_closed && std::ranges::none_of(pipes_, has_file);
   }
   return flow;
 }

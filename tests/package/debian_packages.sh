@@ -67,6 +67,13 @@ for package in "$folder"/rota-mpi_*.deb; do
     fail "rota-mpi has the files above"
   expect_depends rota-mpi "rota $same" "librota0.1 $same"
 done
+# dpkg installs no package over one of another name that has the same headers.
+for package in "$folder"/librota-{cuda,nccl}0.1_*.deb; do
+  [[ -f $package ]] || continue
+  for field in Provides Conflicts Replaces; do
+    [[ $(dpkg-deb -f "$package" $field) =~ ^librota-(cuda|nccl)$ ]] || fail "$package lacks $field"
+  done
+done
 # Some processors of systems that are called armhf cannot run the programs.
 preinst=
 [[ $(dpkg --print-architecture) != armhf ]] || preinst=./preinst
