@@ -63,6 +63,18 @@ class CallTest : public ::testing::Test {
     return false;
   }
 
+  // Waits until the system has brought what one side has sent to the other.
+  void wait_for_caller(TimePoint now) {
+    os::PollSet polls;
+    acceptor_.add_to(polls, now);
+    polls.wait(Clock::now() + std::chrono::seconds(20));
+  }
+  static void wait_for_answer(const Connector& call) {
+    os::PollSet polls;
+    call.add_to(polls);
+    polls.wait(Clock::now() + std::chrono::seconds(20));
+  }
+
   Connector::State finish(Connector& call) {
     return advance(call, Clock::now() + std::chrono::seconds(20));
   }
@@ -114,10 +126,14 @@ TEST_F(CallTest, GoesOnWhereAnAnswerHasBegunLate) {
   const TimePoint start = Clock::now();
   EXPECT_EQ(late.advance(start), Connector::State::kCalling);
   const TimePoint last = start + milliseconds(4900);
+  wait_for_caller(last);
   EXPECT_TRUE(acceptor_.receive(last).empty());
+  wait_for_answer(late);
   EXPECT_EQ(late.advance(last), Connector::State::kCalling);
   EXPECT_EQ(late.advance(start + milliseconds(5100)), Connector::State::kCalling);
+  wait_for_caller(last);
   EXPECT_EQ(acceptor_.receive(start + milliseconds(5200)).size(), 1U);
+  wait_for_answer(late);
   EXPECT_EQ(late.advance(start + milliseconds(5300)), Connector::State::kDone) << late.why();
 }
 

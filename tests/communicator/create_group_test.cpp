@@ -90,7 +90,8 @@ Heard heard_when_blamed(std::uint32_t blamed) {
   static std::uint64_t worlds = std::uint64_t{1} << 20;
   ++worlds;
   const base::Domains domains = base::each_alone(3);
-  auto [launcher, own] = os::make_message_socket_pair();
+  auto ends = os::make_message_socket_pair();
+  const os::Fd& launcher = ends.first;
   const auto speak = [&launcher, blamed] {
     const Message message{.type = MessageType::kAborted,
                           .error = ErrorCode::kAborted,
@@ -108,7 +109,7 @@ Heard heard_when_blamed(std::uint32_t blamed) {
         testing::join_toy(shape, {}, terms, base::Clock::now()), says));
     memberships.push_back(std::make_shared<Membership>(rank, domains.size()));
   }
-  memberships[kHearingRank]->connect(rendezvous::Client(std::move(own)), nullptr);
+  memberships[kHearingRank]->connect(rendezvous::Client(std::move(ends.second)), nullptr);
   CommunicatorOptions options;
   options.deadline = std::chrono::seconds(20);
   auto world = ThreadWorld::over(domains, std::move(transports), options, memberships);

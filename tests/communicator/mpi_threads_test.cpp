@@ -144,14 +144,15 @@ std::optional<Error> end_of_polled(Request& request, Poll poll) {
 
 // Returns how rank 0's all-reduce ends if `leave` is all that rank 1 does. Rank 0 only polls.
 template <class Poll, class Leave>
-std::optional<Error> end_of_polled(ThreadLevel level, Poll poll, Leave leave) {
+std::optional<Error> end_of_polled(ThreadLevel level, std::chrono::milliseconds deadline, Poll poll,
+                                   Leave leave) {
   testing::set_fake_mpi({.level = level});
   FakeMpi fake(2);
   std::barrier<> all(2);
   std::optional<Error> end;
   testing::on_mpi_threads(2, [&](std::size_t rank) {
     CommunicatorOptions options = options_of_threads();
-    options.deadline = std::chrono::milliseconds(300);
+    options.deadline = deadline;
     Communicator comm = mpi::communicator_over(FakeMpi::calls(), fake.comm(rank), options);
     std::vector<float> values(100);  // MPI copies so few.
     if (rank == 1) {
@@ -175,14 +176,15 @@ TEST_F(MpiThreadsTest, EndsARequestThatIsOnlyPolled) {
   for (const ThreadLevel level :
        {ThreadLevel::kFunneled, ThreadLevel::kSerialized, ThreadLevel::kMultiple}) {
     const auto stay_away = [](Communicator&) {};
-    for (const auto& end :
-         {end_of_polled(level, by_test, stay_away), end_of_polled(level, by_wait, stay_away)}) {
+    constexpr std::chrono::milliseconds kSoon{300};
+    for (const auto& end : {end_of_polled(level, kSoon, by_test, stay_away),
+                            end_of_polled(level, kSoon, by_wait, stay_away)}) {
       ASSERT_TRUE(end);
       EXPECT_EQ(end->code(), ErrorCode::kTimeout) << end->what();
       EXPECT_EQ(end->blamed_rank(), std::size_t{1}) << end->what();
     }
-    const auto end =
-        end_of_polled(level, by_test, [](Communicator& comm) { comm.abort("the disk is full"); });
+    const auto end = end_of_polled(level, std::chrono::seconds(20), by_test,
+                                   [](Communicator& comm) { comm.abort("the disk is full"); });
     ASSERT_TRUE(end);
     EXPECT_STREQ(end->what(), "rank 1: the disk is full");
   }

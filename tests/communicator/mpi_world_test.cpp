@@ -234,8 +234,11 @@ TEST_F(MpiWorldTest, EndsTheWaitForARankThatHasGivenUp) {
 // Method: another thread ends MPI while rank 0 waits for rank 1, which never comes.
 TEST_F(MpiWorldTest, EndsTheWaitForOtherRanksAfterMpi) {
   FakeMpi fake(2);
-  std::thread program([] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::thread program([&] {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (fake.open_requests() == 0 && std::chrono::steady_clock::now() < until) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     testing::set_fake_mpi({.is_finalized = true});
   });
   const auto error = testing::error_of(

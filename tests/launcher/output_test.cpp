@@ -199,12 +199,13 @@ TEST_F(Output, ThatNobodyReadsIsLostAtTheTimeoutAndSaidSo) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   const os::Fd reader(ends[0]);
+  // On a busy machine, the ranks take a second.
   testing::Command command =
-      rotarun(script({"-np", "1", "--timeout", "1"}, "yes | head -c 500000"));
+      rotarun(script({"-np", "1", "--timeout", "5"}, "yes | head -c 500000"));
   command.standard_output = ends[1];
   Process process(std::move(command));
   ::close(ends[1]);
-  const Result result = process.wait(seconds(10));
+  const Result result = process.wait(seconds(30));
   EXPECT_EQ(result.exit_code, 124);
   EXPECT_THAT(result.err, HasSubstr("rotarun: --timeout has passed, but nobody has read the rest"));
 }

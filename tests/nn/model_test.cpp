@@ -137,8 +137,6 @@ TEST(Model, EvaluatesAsManySamplesAsThereAre) {
   EXPECT_EQ(evaluated.samples, 257U);
 }
 
-// The score of the logits is the score of evaluate(). There are more samples than are predicted
-// together, so the logits of a sample must not be written to the place of another one.
 // Nobody must take a loss for a number if one of the inputs is not.
 TEST(Model, DoesNotHideANanByMaxPooling) {
   BoundModel<float> model({2, 2, 1}, {max_pool(2), dense(2)});
@@ -152,6 +150,8 @@ TEST(Model, DoesNotHideANanByMaxPooling) {
   }
 }
 
+// The score of the logits is the score of evaluate(). There are more samples than are predicted
+// together, so the logits of a sample must not be written to the place of another one.
 TEST(Model, PredictsTheLogitsThatItEvaluates) {
   BoundModel<float> model(kImage, small_net());
   model->initialize(1);
