@@ -46,12 +46,12 @@ class ScaleScript : public ::testing::Test {
   // Runs a script, whose first arguments are the folders of the programs and of its files. If the
   // script takes too long, SIGTERM ends it, so it removes its hosts.
   Result script(const std::string& name, const std::vector<std::string>& arguments) const {
-    std::vector<std::string> all = {"/usr/bin/timeout", "240"};
+    std::vector<std::string> all = {"/usr/bin/timeout", "420"};
     all.insert(all.end(), words_.begin(), words_.end());
     all.insert(all.end(), {source_path("benchmarks/scale/" + name), bin_path(), folder_});
     all.insert(all.end(), arguments.begin(), arguments.end());
     Process process({.arguments = std::move(all)});
-    return process.wait(std::chrono::seconds(270));
+    return process.wait(std::chrono::seconds(450));
   }
 
   std::string text_of(const std::string& name) const {
