@@ -105,6 +105,15 @@ double least_efficiency_from(const cxxopts::ParseResult& given) {
   throw std::invalid_argument("--worth: an efficiency of more than 100 % is not possible");
 }
 
+// Shared memory joins the ranks of one host.
+void require_reach(const PredictArguments& arguments) {
+  if (arguments.transport != "shm") return;
+  const bool has_one_host = arguments.host_counts == std::vector<std::size_t>{1};
+  if (has_one_host || arguments.prints_workload) return;
+  throw std::invalid_argument(
+      "--transport shm joins the ranks of one host: name shm+tcp for several hosts, or --hosts 1");
+}
+
 // Returns whether the cost of the predictions is wanted.
 bool shows_cost_in(const cxxopts::ParseResult& given) {
   if (given.count("cost") == 0) return false;
@@ -200,6 +209,7 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
   arguments.chooses_transport = given.count("transport") == 0;
   if (!arguments.chooses_transport) arguments.transport = transport_from(text("transport"));
   if (arguments.chooses_transport) arguments.transport = default_transport(arguments);
+  require_reach(arguments);
   return arguments;
 }
 

@@ -24,14 +24,15 @@ using collectives::Collective;
 
 constexpr std::size_t kSumsBytes = 3 * sizeof(double);  // Samples, loss, correct answers.
 constexpr std::size_t kMostSteps = 64;  // A shaper that recovers more slowly is not waited for.
+constexpr double kMostJitter = 1000;
 constexpr double kEqual = 1e-9;         // Steps whose times differ by this fraction are equal.
 
 void require_steps(const WorldModel& model, const StepOptions& options) {
   const double jitter = options.jitter;
   if (options.steps == 0) throw std::invalid_argument("0 steps cannot be predicted");
-  if (!std::isfinite(jitter) || jitter < 0) {
+  if (!(jitter >= 0 && jitter <= kMostJitter)) {
     throw std::invalid_argument("a jitter of " + base::shortest_text(jitter) +
-                                " is not possible: it is a finite number from 0 on");
+                                " is not possible: it is a number from 0 to 1000");
   }
   if (jitter > 0 && options.fold == Fold::kAlways) {
     throw std::invalid_argument("jitter makes ranks differ, so they cannot be folded");

@@ -187,6 +187,10 @@ TEST(Predict, RefusesNamesThatItDoesNotKnow) {
   EXPECT_EQ(refused_prediction({"--transport", "udp"}),
             "--transport 'udp' is not known; there are shm, tcp, mpi, shm+tcp, and the same with "
             "the word encrypted, as in 'tcp encrypted'");
+  EXPECT_EQ(refused_prediction({"--transport", "shm", "--hosts", "1,2"}),
+            "--transport shm joins the ranks of one host: name shm+tcp for several hosts, or "
+            "--hosts 1");
+  EXPECT_EQ(refused_prediction({"--transport", "shm", "--hosts", "1", "--ranks-per-host", "2"}), "");
   EXPECT_EQ(refused_prediction({"--cores", "4x"}), "--cores: '4x' is not a whole number");
   EXPECT_EQ(refused_prediction({"more"}), "'more' is not an option");
 }

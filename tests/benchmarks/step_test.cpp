@@ -119,7 +119,7 @@ TEST(Step, WithJitterDependsOnTheSeedAlone) {
 TEST(Step, WithImpossibleJitterIsRefused) {
   const WorldModel small = slow_cables({.host_count = 2});
   EXPECT_EQ(refused_step(small, {.jitter = -0.1}),
-            "a jitter of -0.1 is not possible: it is a finite number from 0 on");
+            "a jitter of -0.1 is not possible: it is a number from 0 to 1000");
   EXPECT_NE(refused_step(small, {.jitter = HUGE_VAL}), "");
   EXPECT_NE(refused_step(small, {.jitter = std::nan("")}), "");
   EXPECT_EQ(refused_step(small, {.steps = 0}), "0 steps cannot be predicted");
