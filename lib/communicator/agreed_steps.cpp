@@ -4,6 +4,9 @@
 
 #include <set>
 
+#include <rota/error.h>
+
+#include "communicator/blame.h"
 #include "communicator/impl.h"
 
 namespace rota {
@@ -28,7 +31,11 @@ AgreedSteps::AgreedSteps(Communicator& communicator) {
   const Group& group = impl->group();
   state_ = std::make_unique<State>(State{impl, nullptr});
   if (!has_whole_job(group)) return;
-  group.membership->begin_training(group.deadline);
+  try {
+    group.membership->begin_training(group.deadline);
+  } catch (const Error& error) {
+    throw told_by_launcher(error, group.members);
+  }
   state_->membership = group.membership;
 }
 
