@@ -12,6 +12,7 @@
 #include <rota/agreed_steps.h>
 #include <rota/error.h>
 
+#include "base/thrown.h"
 #include "checkpoint/contents.h"
 #include "training/hook_state.h"
 
@@ -62,7 +63,10 @@ class Session::Impl final : public StepGuard {
     require(!has_restored_, "track() comes before restore()");
     visits_.push_back(std::move(visit));
   }
-  void add_hook(AddedHook added) { hooks_.push_back(added); }
+  void add_hook(AddedHook added) {
+    require(!has_restored_, "add_hook() and add_chief_hook() come before restore()");
+    hooks_.push_back(added);
+  }
 
   Restored restore() {
     require(!has_restored_, "restore() was called before");
@@ -188,8 +192,8 @@ class Session::Impl final : public StepGuard {
   void tell(const Event& event) {
     try {
       for (const AddedHook& added : hooks_) event(*added.hook);
-    } catch (const std::exception& error) {
-      communicator_.abort(std::string("a hook of the session failed: ") + error.what());
+    } catch (...) {
+      communicator_.abort("a hook of the session failed: " + base::text_of_thrown("it"));
       throw;
     }
   }
@@ -199,8 +203,8 @@ class Session::Impl final : public StepGuard {
   void telling_of_failure(const Work& work) {
     try {
       work();
-    } catch (const std::exception& error) {
-      fail(error.what());
+    } catch (...) {
+      fail(base::text_of_thrown("the session or one of its hooks"));
       throw;
     }
   }

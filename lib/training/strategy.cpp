@@ -10,6 +10,7 @@
 
 #include <rota/error.h>
 
+#include "base/thrown.h"
 #include "os/system_error.h"
 
 namespace rota {
@@ -29,10 +30,8 @@ Failure current_failure() {
     throw;
   } catch (const Error& error) {
     return {std::current_exception(), error.what(), error.code() == ErrorCode::kAborted};
-  } catch (const std::exception& error) {
-    return {std::current_exception(), error.what()};
   } catch (...) {
-    return {std::current_exception(), "its program threw something that is not a std::exception"};
+    return {std::current_exception(), base::text_of_thrown("its program")};
   }
 }
 

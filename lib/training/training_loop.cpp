@@ -11,6 +11,7 @@
 #include "base/counted.h"
 #include "base/hash.h"
 #include "base/number_text.h"
+#include "base/thrown.h"
 #include "training/agreement.h"
 #include "training/checkpoints.h"
 #include "training/sample_facts.h"
@@ -150,8 +151,8 @@ void TrainingLoop::heed(TrainingSession& session) {
   wishers_.push_back(&session);
 }
 
-void TrainingLoop::abort_for_hook(const std::exception& error) {
-  communicator_.abort(std::string("a training hook failed: ") + error.what());
+void TrainingLoop::abort_for_hook() {
+  communicator_.abort("a training hook failed: " + base::text_of_thrown("it"));
 }
 
 void TrainingLoop::require_step_at(const Place& place) const {

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <string>
 #include <utility>
 #include <variant>
 
 #include <rota/error.h>
 
+#include "base/thrown.h"
 #include "base/time.h"
 
 namespace rota {
@@ -32,11 +32,8 @@ void add(std::vector<double>& sums, const ScoreSums& score) {
 BasicEndReport<ScoreSums> TrainingLoop::run_loop() {
   try {
     return run_epochs();
-  } catch (const std::exception& error) {
-    fail(error.what());
-    throw;
   } catch (...) {
-    fail("the training program threw something that is not a std::exception");
+    fail(base::text_of_thrown("the training program"));
     throw;
   }
 }

@@ -410,5 +410,41 @@ TEST_F(SessionTest, AFailingHookEndsTheRunOnEveryRankAndSavesNothing) {
   });
 }
 
+// Not every exception is a std::exception. The other rank must not wait for its deadline.
+TEST_F(SessionTest, AHookMayThrowAnything) {
+  class ThrowsANumber : public SessionHook {
+   public:
+    void on_step(std::uint64_t, std::span<const double>) override { throw 7; }
+  };
+  std::vector<std::vector<std::string>> causes(2);
+  const auto outcomes = outcomes_of_ranks(2, [&](Communicator& communicator) {
+    ThrowsANumber throws;
+    Hears hears(causes[communicator.rank()]);
+    Session session(communicator);
+    session.add_hook(hears);
+    if (communicator.rank() == 1) session.add_hook(throws);
+    session.restore();
+    while (session.step() < 5 && session.begin_step()) {
+      session.before_update();
+      session.end_step();
+    }
+  });
+  EXPECT_EQ(error_of(outcomes[0]).code(), ErrorCode::kAborted);
+  EXPECT_THROW(std::rethrow_exception(outcomes[1]), int);
+  const auto says = HasSubstr("threw something that is not a std::exception");
+  EXPECT_THAT(causes[0], ElementsAre(says));
+  EXPECT_THAT(causes[1], ElementsAre(says));
+}
+
+TEST_F(SessionTest, RefusesAHookThatHasMissedTheBegin) {
+  on_every_rank(1, [&](Communicator& communicator) {
+    Throws hook;
+    Session session(communicator);
+    session.restore();
+    EXPECT_THROW(session.add_hook(hook), Error);
+    EXPECT_THROW(session.add_chief_hook(hook), Error);
+  });
+}
+
 }  // namespace
 }  // namespace rota

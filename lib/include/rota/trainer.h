@@ -3,7 +3,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -179,8 +178,8 @@ class ROTA_EXPORT Trainer : private TrainingLoop {
   void tell(void (Hook::*event)(const Report&), const Report& report) {
     try {
       for (const Added& added : hooks_) (added.hook->*event)(report);
-    } catch (const std::exception& error) {
-      abort_for_hook(error);
+    } catch (...) {
+      abort_for_hook();
       throw;
     }
   }

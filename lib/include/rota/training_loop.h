@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -89,7 +88,8 @@ class ROTA_EXPORT TrainingLoop {
   // Visits the pieces of one hook. If the hook fails, throws Error with a text that says so.
   static void visit_hook(StateVisitor& visitor, bool is_chiefs, const StateVisit& hook);
   void give_state_to(const State& state, const StateVisit& visit);
-  void abort_for_hook(const std::exception& error);
+  // Call it while the exception of the hook is handled.
+  void abort_for_hook();
 
  private:
   virtual void visit_run(StateVisitor& visitor) = 0;
