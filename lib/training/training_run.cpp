@@ -75,6 +75,8 @@ void TrainingLoop::begin() {
   report.step = place_.steps;
   report.epoch = static_cast<std::size_t>(place_.epoch);
   report.samples = place_.samples_in_all;
+  report.next_samples =
+      sampler_.world_batch_count_at(place_.samples < train_.count ? place_.samples : 0);
   report.train_seconds = place_.seconds[kInAll];
   report.world_size = communicator_.world_size();
   newest_checkpoint_ = report.path;

@@ -24,7 +24,8 @@ struct BeginReport {
   std::uint64_t step = 0;     // Steps done since the start.
   std::size_t epoch = 1;      // The epoch under way, or the next one.
   std::uint64_t samples = 0;  // Samples trained on since the start.
-  double train_seconds = 0;   // Of this rank since the start, without evaluation.
+  std::size_t next_samples = 0;  // Samples of the data set in the next step.
+  double train_seconds = 0;      // Of this rank since the start, without evaluation.
   std::size_t world_size = 0;
   std::size_t saved_world_size = 0;  // Of the world that saved the state.
   std::string note;                  // See Restored::note.
