@@ -107,6 +107,9 @@ class Session::Impl final : public StepGuard {
     if (checkpointer_) checkpointer_->before_send(bucket);
   }
 
+  // A save may still copy what the next step changes.
+  void skip_update() override { may_change_ = true; }
+
   // Saves when the hooks have been told, so that a checkpoint has what they remember of this step.
   void end_step(std::span<double> sums) {
     require(has_restored_, "restore() comes before the first step");
@@ -225,7 +228,7 @@ class Session::Impl final : public StepGuard {
   bool has_to_stop_ = false;
   bool is_interrupted_ = false;   // The loop wanted a further step, and the ranks had to stop.
   bool saves_meanwhile_ = false;  // A save has begun since the last before_update().
-  bool may_change_ = true;        // The values of track() may have changed in this step.
+  bool may_change_ = true;        // This step has announced its changes, or need not.
   bool wants_to_stop_ = false;
   bool wants_checkpoint_ = false;
   std::optional<Checkpointer> checkpointer_;  // Last: its thread reads what is tracked.

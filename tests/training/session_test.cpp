@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include <rota/replica.h>
+
 #include "training/temporary_folder.h"
 #include "training/thread_ranks.h"
 
@@ -270,6 +272,29 @@ TEST_F(SessionTest, RefusesValuesThatMayHaveChangedWhileTheyAreSaved) {
     }();
     EXPECT_EQ(error_of(outcome).code(), ErrorCode::kInvalidArgument);
     EXPECT_THAT(error_of(outcome).what(), HasSubstr("before_update()"));
+  });
+}
+
+// Such a step updates nothing.
+TEST_F(SessionTest, AReplicaMayTakeAStepWithoutSamplesAfterASave) {
+  const Dataset data = testing::small_dataset(10);
+  on_every_rank(2, [&](Communicator& communicator) {
+    SessionOptions often = options();
+    often.checkpoints.every_steps = 1;
+    Replica<float> replica(communicator, Model<float>({6, 6, 1}, {dense(4)}), {});
+    BatchBuffer<float> buffer(data, 5);
+    Session session(communicator, often);
+    session.track([&](StateVisitor& visitor) { replica.visit_state(visitor); });
+    replica.set_guard(&session.guard());
+    session.restore();
+    const std::vector<std::uint64_t> some = {1, 2, 3};
+    for (const auto& samples : std::vector<std::vector<std::uint64_t>>{some, {}, some}) {
+      ASSERT_TRUE(session.begin_step());
+      replica.step(buffer.gather(samples), {});
+      session.end_step();
+    }
+    session.end();
+    EXPECT_EQ(session.step(), 3U);
   });
 }
 

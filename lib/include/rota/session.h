@@ -107,8 +107,8 @@ class ROTA_EXPORT Session {
   // Ends a step. Adds up `sums` over all ranks, in place, together with the wishes of all ranks, in
   // one small all-reduce. Then tells the hooks, and saves a checkpoint, if a rank has asked for one
   // or if one is due. Collective. Throws Error kInvalidArgument if the step before began a save,
-  // and this step did not call before_update(); what hooks throw; what Checkpointer::save() throws;
-  // and what collectives throw.
+  // and in this step neither the loop called before_update() nor a Replica told the guard; what
+  // hooks throw; what Checkpointer::save() throws; and what collectives throw.
   void end_step(std::span<double> sums = {});
 
   // Asks all ranks to stop. A call on one rank is enough: end_step() tells all ranks. The run goes
