@@ -85,6 +85,19 @@ TEST_F(Resumed, GoesOnWithFurtherEpochs) {
   hash_of(second);
 }
 
+TEST_F(Resumed, SaysWhoseParametersItBeginsWith) {
+  run("2", {"--epochs", "1"});
+  fs::rename(run_folder(), folder_.path() / "old");
+  const std::string from = (folder_.path() / "old/000000000010").string();
+  const Result branch = run("1", {"--epochs", "1", "--resume", "parameters", "--from", from});
+  hash_of(branch);
+  const auto restored = events(branch, "restored");
+  ASSERT_EQ(restored.size(), 1U) << branch.err;
+  EXPECT_EQ(restored.front()["step"], 0);
+  EXPECT_EQ(restored.front()["path"], from);
+  EXPECT_EQ(restored.front()["world"], 2);
+}
+
 TEST_F(Resumed, SaysDoneAgainWhereTrainingHadEnded) {
   const Result first = run("2", {"--epochs", "2"});
   const Result second = run("2", {"--epochs", "2"});
