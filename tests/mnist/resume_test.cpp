@@ -74,6 +74,7 @@ TEST_F(Resumed, GoesOnWithFurtherEpochs) {
   EXPECT_EQ(saved.back()["path"], run_folder() + "/000000000010");
   EXPECT_GT(saved.back()["bytes"], 300'000);
   EXPECT_GE(saved.back()["stall_us"], 0);
+  EXPECT_GE(saved.back()["left_out"], 0);
 
   const Result second = run("2", {"--epochs", "3"});
   const auto restored = events(second, "restored");
