@@ -128,6 +128,9 @@ class Session::Impl final : public StepGuard {
 
   void ask_to_stop() noexcept { wants_to_stop_ = true; }
   void ask_for_checkpoint() noexcept { wants_checkpoint_ = true; }
+  void keep_best(std::uint64_t step) {
+    if (checkpointer_ && is_chief()) checkpointer_->mark_best(step);
+  }
 
   void end() {
     // A checkpoint of values that were not restored would set those of the run aside.
@@ -258,6 +261,7 @@ void Session::before_update() { impl_->before_update(0); }
 void Session::end_step(std::span<double> sums) { impl_->end_step(sums); }
 void Session::ask_to_stop() noexcept { impl_->ask_to_stop(); }
 void Session::ask_for_checkpoint() noexcept { impl_->ask_for_checkpoint(); }
+void Session::keep_best(std::uint64_t step) { impl_->keep_best(step); }
 void Session::end() { impl_->end(); }
 
 }  // namespace rota

@@ -251,6 +251,32 @@ TEST_F(SessionTest, AllRanksSaveIfOneAsks) {
   });
 }
 
+TEST_F(SessionTest, KeepsTheBestCheckpointUntilAnotherIsNamed) {
+  SessionOptions newest = options();
+  newest.checkpoints.keep = 1;
+  newest.checkpoints.every_steps = 1;
+  newest.checkpoints.asynchronous = false;
+  const auto kept_after = [&](std::uint64_t steps, std::uint64_t at, std::uint64_t best) {
+    on_every_rank(2, [&](Communicator& communicator) {
+      train(communicator, newest, steps, [&](Session& session) {
+        if (session.step() == at) session.keep_best(best);
+      });
+    });
+    std::vector<std::uint64_t> kept;
+    for (std::uint64_t step = 1; step <= steps; ++step) {
+      const std::string name = std::to_string(step);
+      if (std::filesystem::exists(folder_.path() / "run" /
+                                  (std::string(12 - name.size(), '0') + name))) {
+        kept.push_back(step);
+      }
+    }
+    return kept;
+  };
+  EXPECT_THAT(kept_after(5, 1, 2), ElementsAre(2, 5)) << "the step under way";
+  EXPECT_THAT(kept_after(7, 5, 2), ElementsAre(2, 7)) << "a step of an earlier start";
+  EXPECT_THAT(kept_after(9, 8, 8), ElementsAre(8, 9)) << "the step before";
+}
+
 TEST_F(SessionTest, RefusesValuesThatMayHaveChangedWhileTheyAreSaved) {
   on_every_rank(1, [&](Communicator& communicator) {
     Loop loop;

@@ -117,6 +117,12 @@ class ROTA_EXPORT Session {
   void ask_to_stop() noexcept;
   void ask_for_checkpoint() noexcept;
 
+  // Keeps the checkpoint of `step` when it is old, besides CheckpointOptions::keep others, until a
+  // later call names another one. To save and keep the step under way, call ask_for_checkpoint(),
+  // and keep_best(step() + 1). A run that goes on calls it again after restore(). Has no effect on
+  // other ranks than rank 0, if that checkpoint is not saved, or if it has been removed already.
+  void keep_best(std::uint64_t step);
+
   // Saves a checkpoint, unless the newest one is of this step, and waits until it is written.
   // Unless begin_step() has returned false, also says in the folder that the run has ended: a run
   // that was asked to stop goes on later. Collective. Throws Error kCannotWrite if that fails.
