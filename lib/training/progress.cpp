@@ -154,7 +154,10 @@ std::string to_text(const BeginReport& report) {
 std::string to_text(const CheckpointReport& report) {
   return "checkpoint of step " + std::to_string(report.step) + "  " +
          fixed_text(static_cast<double>(report.bytes) * 1e-6, 1) + " MB in " +
-         fixed_text(report.seconds, 2) + " s  " + report.path;
+         fixed_text(report.seconds, 2) + " s  " + report.path +
+         (report.left_out == 0
+              ? ""
+              : "  (" + base::counted(report.left_out, "save", "saves") + " left out meanwhile)");
 }
 
 // After a stop, the last evaluation is older than the weights, so its accuracy is not shown.
@@ -177,8 +180,8 @@ std::string to_json(const BeginReport& report) {
 std::string to_json(const CheckpointReport& report) {
   return R"({"event":"checkpoint","step":)" + std::to_string(report.step) + R"(,"path":)" +
          json_text(report.path) + R"(,"bytes":)" + std::to_string(report.bytes) +
-         R"(,"stall_us":)" + std::to_string(report.stall_us) + R"(,"seconds":)" +
-         json_number(report.seconds) + "}";
+         R"(,"left_out":)" + std::to_string(report.left_out) + R"(,"stall_us":)" +
+         std::to_string(report.stall_us) + R"(,"seconds":)" + json_number(report.seconds) + "}";
 }
 
 std::string to_json(const EvaluationReport& report) {

@@ -229,6 +229,7 @@ std::uint64_t ReplicaCore<T>::finish_step(const StepPlace& place) {
   const std::span<const double> sums = world_sums();
   if (sums.size() > place.more_sums.size()) check_finite("loss", sums.front(), place);
   if (samples > 0) update(samples, place);
+  if (guard_ != nullptr && (device_ || samples == 0)) guard_->skip_update();
   if (device_) {
     device_->finish_step();
   } else if (sends_) {

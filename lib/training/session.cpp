@@ -111,6 +111,9 @@ class Session::Impl final : public StepGuard {
     if (checkpointer_) checkpointer_->before_send(bucket);
   }
 
+  // A save may still copy what the next step changes.
+  void skip_update() override { may_change_ = true; }
+
   // Saves when the hooks have been told, so that a checkpoint has what they remember of this step.
   void end_step(std::span<double> sums) {
     require(has_restored_, "restore() comes before the first step");
@@ -129,6 +132,9 @@ class Session::Impl final : public StepGuard {
 
   void ask_to_stop() noexcept { wants_to_stop_ = true; }
   void ask_for_checkpoint() noexcept { wants_checkpoint_ = true; }
+  void keep_best(std::uint64_t step) {
+    if (checkpointer_ && is_chief()) checkpointer_->mark_best(step);
+  }
 
   void end() {
     // A checkpoint of values that were not restored would set those of the run aside.
@@ -229,7 +235,7 @@ class Session::Impl final : public StepGuard {
   bool has_to_stop_ = false;
   bool is_interrupted_ = false;   // The loop wanted a further step, and the ranks had to stop.
   bool saves_meanwhile_ = false;  // A save has begun since the last before_update().
-  bool may_change_ = true;        // The values of track() may have changed in this step.
+  bool may_change_ = true;        // This step has announced its changes, or need not.
   bool wants_to_stop_ = false;
   bool wants_checkpoint_ = false;
   std::optional<Checkpointer> checkpointer_;  // Last: its thread reads what is tracked.
@@ -259,6 +265,7 @@ void Session::before_update() { impl_->before_update(0); }
 void Session::end_step(std::span<double> sums) { impl_->end_step(sums); }
 void Session::ask_to_stop() noexcept { impl_->ask_to_stop(); }
 void Session::ask_for_checkpoint() noexcept { impl_->ask_for_checkpoint(); }
+void Session::keep_best(std::uint64_t step) { impl_->keep_best(step); }
 void Session::end() { impl_->end(); }
 
 }  // namespace rota

@@ -63,18 +63,20 @@ void TrainingLoop::begin() {
   const bool was_given = std::exchange(goes_on_, false);
   if (!was_given) place_ = place_at_start();
   forget_wishes();
-  BeginReport report{.fresh = !was_given, .saved_world_size = communicator_.world_size()};
+  BeginReport report;
   if (session_ != nullptr) {
-    BeginReport restored = session_->begin([this](StateVisitor& visitor) { visit_run(visitor); });
-    report.run = restored.run;
-    if (!restored.fresh) report = std::move(restored);
+    report = session_->begin([this](StateVisitor& visitor) { visit_run(visitor); });
   }
+  newest_checkpoint_ = report.fresh ? "" : report.path;
+  if (report.fresh && report.path.empty()) report.saved_world_size = communicator_.world_size();
+  report.fresh = report.fresh && !was_given;
   report.step = place_.steps;
   report.epoch = static_cast<std::size_t>(place_.epoch);
   report.samples = place_.samples_in_all;
+  report.next_samples =
+      sampler_.world_batch_count_at(place_.samples < train_.count ? place_.samples : 0);
   report.train_seconds = place_.seconds[kInAll];
   report.world_size = communicator_.world_size();
-  newest_checkpoint_ = report.path;
   tell_of_begin(report);
   agree_between_epochs();
 }

@@ -15,6 +15,7 @@
 #include <rota/idx.h>
 #include <rota/replica.h>
 #include <rota/safetensors.h>
+#include <rota/session.h>
 #include <rota/stop_after.h>
 #include <rota/strategy.h>
 #include <rota/summaries_hook.h>
@@ -265,6 +266,34 @@ TEST(DeviceTraining, SavesCheckpointsAndResumesFromThem) {
   outcome_alone(kThere, options, kSmallLayers,
                 [&](Trainer<float>& trainer) { trainer.add_hook(stop); });
   EXPECT_EQ(outcome_alone(kThere, options).weights, expected);
+  EXPECT_EQ(device.crime(), "");
+}
+
+TEST(DeviceTraining, SavesInASessionThatGuardsTheReplica) {
+  TestDevice device;
+  TemporaryFolder folder;
+  Communicator alone{CommunicatorOptions{}};
+  const auto train_until = [&](const char* run, std::uint64_t last) {
+    Replica<float> replica(alone, Model<float>(kTrained.shape, kSmallLayers, kThere), {.seed = 4});
+    SessionOptions options;
+    options.checkpoints.folder = folder.path() / run;
+    options.checkpoints.every_steps = 1;
+    Session session(alone, options);
+    session.track([&](StateVisitor& visitor) { replica.visit_state(visitor); });
+    replica.set_guard(&session.guard());
+    session.restore();
+    BatchBuffer<float> buffer(kTrained, 3);
+    while (session.step() < last && session.begin_step()) {
+      const std::vector<std::uint64_t> samples = {session.step(), 20, 30};
+      replica.step(buffer.gather(samples), {});
+      session.end_step();
+    }
+    session.end();
+    return replica.weights_hash();
+  };
+  const std::uint64_t expected = train_until("whole", 6);
+  train_until("resumed", 3);
+  EXPECT_EQ(train_until("resumed", 6), expected);
   EXPECT_EQ(device.crime(), "");
 }
 

@@ -74,6 +74,7 @@ TEST_F(Resumed, GoesOnWithFurtherEpochs) {
   EXPECT_EQ(saved.back()["path"], run_folder() + "/000000000010");
   EXPECT_GT(saved.back()["bytes"], 300'000);
   EXPECT_GE(saved.back()["stall_us"], 0);
+  EXPECT_GE(saved.back()["left_out"], 0);
 
   const Result second = run("2", {"--epochs", "3"});
   const auto restored = events(second, "restored");
@@ -83,6 +84,19 @@ TEST_F(Resumed, GoesOnWithFurtherEpochs) {
   EXPECT_EQ(restored.front()["path"], run_folder() + "/000000000010");
   EXPECT_THAT(restored.front()["note"], HasSubstr("epochs was 1 and is 3"));
   hash_of(second);
+}
+
+TEST_F(Resumed, SaysWhoseParametersItBeginsWith) {
+  run("2", {"--epochs", "1"});
+  fs::rename(run_folder(), folder_.path() / "old");
+  const std::string from = (folder_.path() / "old/000000000010").string();
+  const Result branch = run("1", {"--epochs", "1", "--resume", "parameters", "--from", from});
+  hash_of(branch);
+  const auto restored = events(branch, "restored");
+  ASSERT_EQ(restored.size(), 1U) << branch.err;
+  EXPECT_EQ(restored.front()["step"], 0);
+  EXPECT_EQ(restored.front()["path"], from);
+  EXPECT_EQ(restored.front()["world"], 2);
 }
 
 TEST_F(Resumed, SaysDoneAgainWhereTrainingHadEnded) {

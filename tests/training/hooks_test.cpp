@@ -82,6 +82,7 @@ TEST(StopAfter, EndsAfterSoManyStepsOrSamples) {
   };
   const Case cases[] = {
       {{.steps = 1}, 1},    {{.steps = 3}, 3},    {{.steps = 4}, 4},
+      {{.samples = 7}, 1},  {{.samples = 20}, 1}, {{.samples = 21}, 2},
       {{.samples = 40}, 2}, {{.samples = 41}, 3}, {{.samples = 57}, 3},
       {{.samples = 77}, 4}, {{.samples = 97}, 5}, {{.steps = 5, .samples = 58}, 4}};
   for (const Case& each : cases) {
@@ -90,6 +91,22 @@ TEST(StopAfter, EndsAfterSoManyStepsOrSamples) {
     EXPECT_EQ(end.steps, each.steps) << each.options.steps << " " << each.options.samples;
     EXPECT_TRUE(end.stopped);
     EXPECT_THAT(end.stop_reason, ::testing::HasSubstr(" are done"));
+  }
+}
+
+// A state does not have what the hook has asked for, so the hook must ask again when it begins.
+TEST(StopAfter, EndsAResumedRunAfterTheSameStep) {
+  struct Case {
+    std::uint64_t first_steps;
+    std::uint64_t samples;
+    std::size_t steps;
+  };
+  for (const Case& each : {Case{1, 30, 2}, {1, 40, 2}, {2, 50, 3}, {3, 60, 4}, {3, 78, 5}}) {
+    StopAfter first({.steps = each.first_steps});
+    std::vector<State> states;
+    ends_with(first, &states);
+    StopAfter second({.samples = each.samples});
+    EXPECT_EQ(ends_with(second, &states).front().steps, each.steps) << each.samples << " samples";
   }
 }
 

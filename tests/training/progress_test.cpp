@@ -92,6 +92,15 @@ TEST(ProgressText, IsTheSameInEveryLocale) {
             "done in 12.5 s  test accuracy 98.76 %  weights ab54a98ceb1f0ad2");
 }
 
+TEST(ProgressText, SaysHowManySavesACheckpointLeftOut) {
+  CheckpointReport report{.step = 8, .path = "run/8", .bytes = 1'200'000, .seconds = 0.5};
+  EXPECT_EQ(to_text(report), "checkpoint of step 8  1.2 MB in 0.50 s  run/8");
+  report.left_out = 2;
+  EXPECT_EQ(to_text(report),
+            "checkpoint of step 8  1.2 MB in 0.50 s  run/8  (2 saves left out meanwhile)");
+  EXPECT_EQ(nlohmann::json::parse(to_json(report))["left_out"], 2);
+}
+
 TEST(ProgressText, SumsUpTheRun) {
   EXPECT_EQ(to_text(end_report()),
             "done in 12.5 s  test accuracy 98.76 %  weights ab54a98ceb1f0ad2");

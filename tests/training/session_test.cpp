@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include <rota/replica.h>
+
 #include "training/temporary_folder.h"
 #include "training/thread_ranks.h"
 
@@ -249,6 +251,32 @@ TEST_F(SessionTest, AllRanksSaveIfOneAsks) {
   });
 }
 
+TEST_F(SessionTest, KeepsTheBestCheckpointUntilAnotherIsNamed) {
+  SessionOptions newest = options();
+  newest.checkpoints.keep = 1;
+  newest.checkpoints.every_steps = 1;
+  newest.checkpoints.asynchronous = false;
+  const auto kept_after = [&](std::uint64_t steps, std::uint64_t at, std::uint64_t best) {
+    on_every_rank(2, [&](Communicator& communicator) {
+      train(communicator, newest, steps, [&](Session& session) {
+        if (session.step() == at) session.keep_best(best);
+      });
+    });
+    std::vector<std::uint64_t> kept;
+    for (std::uint64_t step = 1; step <= steps; ++step) {
+      const std::string name = std::to_string(step);
+      if (std::filesystem::exists(folder_.path() / "run" /
+                                  (std::string(12 - name.size(), '0') + name))) {
+        kept.push_back(step);
+      }
+    }
+    return kept;
+  };
+  EXPECT_THAT(kept_after(5, 1, 2), ElementsAre(2, 5)) << "the step under way";
+  EXPECT_THAT(kept_after(7, 5, 2), ElementsAre(2, 7)) << "a step of an earlier start";
+  EXPECT_THAT(kept_after(9, 8, 8), ElementsAre(8, 9)) << "the step before";
+}
+
 TEST_F(SessionTest, RefusesValuesThatMayHaveChangedWhileTheyAreSaved) {
   on_every_rank(1, [&](Communicator& communicator) {
     Loop loop;
@@ -270,6 +298,29 @@ TEST_F(SessionTest, RefusesValuesThatMayHaveChangedWhileTheyAreSaved) {
     }();
     EXPECT_EQ(error_of(outcome).code(), ErrorCode::kInvalidArgument);
     EXPECT_THAT(error_of(outcome).what(), HasSubstr("before_update()"));
+  });
+}
+
+// Such a step updates nothing.
+TEST_F(SessionTest, AReplicaMayTakeAStepWithoutSamplesAfterASave) {
+  const Dataset data = testing::small_dataset(10);
+  on_every_rank(2, [&](Communicator& communicator) {
+    SessionOptions often = options();
+    often.checkpoints.every_steps = 1;
+    Replica<float> replica(communicator, Model<float>({6, 6, 1}, {dense(4)}), {});
+    BatchBuffer<float> buffer(data, 5);
+    Session session(communicator, often);
+    session.track([&](StateVisitor& visitor) { replica.visit_state(visitor); });
+    replica.set_guard(&session.guard());
+    session.restore();
+    const std::vector<std::uint64_t> some = {1, 2, 3};
+    for (const auto& samples : std::vector<std::vector<std::uint64_t>>{some, {}, some}) {
+      ASSERT_TRUE(session.begin_step());
+      replica.step(buffer.gather(samples), {});
+      session.end_step();
+    }
+    session.end();
+    EXPECT_EQ(session.step(), 3U);
   });
 }
 

@@ -53,7 +53,7 @@ struct ROTA_EXPORT CheckpointOptions {
   // so a job that is started again with the same options loses no step. May be empty.
   std::filesystem::path from;
 
-  std::uint64_t every_steps = 0;  // 0: not by steps.
+  std::uint64_t every_steps = 0;  // 0: not by steps. A save due while another runs is left out.
   double every_seconds = 600;     // By rank 0's clock. 0: not by time.
   std::size_t keep = 3;           // Older checkpoints are removed, except one marked as best.
 
@@ -103,7 +103,7 @@ struct CheckpointReport {
   std::string path;            // With kPerHost, of the copy of this rank's host.
   std::string failure;         // Why there is no checkpoint. Empty: it is complete.
   std::uint64_t bytes = 0;     // Of all files of all ranks.
-  std::uint64_t left_out = 0;  // Saves that never began: another was under way. Rank 0 only.
+  std::uint64_t left_out = 0;  // Saves due by steps while this one was under way. Rank 0 only.
   std::uint64_t stall_us = 0;  // How long training on this rank waited for the save, in µs.
   double seconds = 0;          // From the end of the step until the checkpoint was complete.
 };

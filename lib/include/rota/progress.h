@@ -61,9 +61,10 @@ class ROTA_EXPORT Progress : public TrainingHook {
   double line_seconds_ = 0;
 };
 
-// Writes one JSON object per line, for programs: if a state was restored ("event" is "restored"),
-// after the first step ("first_step"), after each evaluation of a validation set ("evaluation"),
-// after each epoch, for each checkpoint ("checkpoint"), and at the end. `out` is borrowed.
+// Writes one JSON object per line, for programs: if a state or parameters were restored ("event" is
+// "restored"), after the first step ("first_step"), after each evaluation of a validation set
+// ("evaluation"), after each epoch, for each checkpoint ("checkpoint"), and at the end. `out` is
+// borrowed.
 class ROTA_EXPORT JsonLines : public TrainingHook {
  public:
   explicit JsonLines(std::ostream& out) : out_(out) {}

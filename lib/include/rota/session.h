@@ -108,8 +108,8 @@ class ROTA_EXPORT Session {
   // Ends a step. Adds up `sums` over all ranks, in place, together with the wishes of all ranks, in
   // one small all-reduce. Then tells the hooks, and saves a checkpoint, if a rank has asked for one
   // or if one is due. Collective. Throws Error kInvalidArgument if the step before began a save,
-  // and this step did not call before_update(); what hooks throw; what Checkpointer::save() throws;
-  // and what collectives throw.
+  // and in this step neither the loop called before_update() nor a Replica told the guard; what
+  // hooks throw; what Checkpointer::save() throws; and what collectives throw.
   void end_step(std::span<double> sums = {});
 
   // Asks all ranks to stop. A call on one rank is enough: end_step() tells all ranks. The run goes
@@ -117,6 +117,12 @@ class ROTA_EXPORT Session {
   // ranks after the same step. In a Trainer's run, Wisher::ask_to_stop() does end the run.
   void ask_to_stop() noexcept;
   void ask_for_checkpoint() noexcept;
+
+  // Keeps the checkpoint of `step` when it is old, besides CheckpointOptions::keep others, until a
+  // later call names another one. To save and keep the step under way, call ask_for_checkpoint(),
+  // and keep_best(step() + 1). A run that goes on calls it again after restore(). Has no effect on
+  // other ranks than rank 0, if that checkpoint is not saved, or if it has been removed already.
+  void keep_best(std::uint64_t step);
 
   // Saves a checkpoint, unless the newest one is of this step, and waits until it is written.
   // Unless begin_step() has returned false, also says in the folder that the run has ended: a run

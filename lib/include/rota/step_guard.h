@@ -20,6 +20,10 @@ class ROTA_EXPORT StepGuard {
   // The step is about to send bucket `bucket`, which changes what the codec has lost in it: the
   // piece of StateWriter::kSend with this index.
   virtual void before_send(std::size_t bucket) = 0;
+
+  // The step updates no parameter in host memory: no rank has samples, or the parameters are on a
+  // device, and their copies on the host change later, after before_update().
+  virtual void skip_update() {}
 };
 
 }  // namespace rota

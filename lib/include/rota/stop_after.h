@@ -27,16 +27,20 @@ class ROTA_EXPORT BasicStopAfter : public BasicTrainingHook<S> {
       this->ask_to_stop(std::to_string(options_.steps) + " steps are done", options_.steps);
     }
     stop_if_due(report.train_seconds, report.samples);
+    stop_after_next(report.step, report.samples, report.next_samples);
   }
   void on_step(const BasicStepReport<S>& report) override {
     stop_if_due(report.train_seconds, report.samples);
-    const std::uint64_t next = report.samples + report.next_samples;
-    if (options_.samples > report.samples && options_.samples <= next) {
-      this->ask_to_stop(done_samples(), report.steps + 1);
-    }
+    stop_after_next(report.steps, report.samples, report.next_samples);
   }
 
  private:
+  // Looks ahead, because a wish after a step is fulfilled one step later.
+  void stop_after_next(std::uint64_t steps, std::uint64_t samples, std::size_t next_samples) {
+    if (options_.samples > samples && options_.samples <= samples + next_samples) {
+      this->ask_to_stop(done_samples(), steps + 1);
+    }
+  }
   void stop_if_due(double seconds, std::uint64_t samples) {
     if (options_.seconds > 0 && seconds >= options_.seconds) {
       this->ask_to_stop("the time for training is over");

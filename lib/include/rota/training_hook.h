@@ -19,12 +19,15 @@ namespace rota {
 // score type of the model.
 
 struct BeginReport {
-  bool fresh = true;          // Training starts with the first step; nothing was restored.
-  std::string path;           // The checkpoint that was restored; empty: the state was in memory.
-  std::uint64_t step = 0;     // Steps done since the start.
-  std::size_t epoch = 1;      // The epoch under way, or the next one.
-  std::uint64_t samples = 0;  // Samples trained on since the start.
-  double train_seconds = 0;   // Of this rank since the start, without evaluation.
+  bool fresh = true;  // Training starts with the first step; at most parameters were restored.
+  // The checkpoint that was restored, or whose parameters a fresh run begins with. Empty: there is
+  // none, or the state was in memory.
+  std::string path;
+  std::uint64_t step = 0;        // Steps done since the start.
+  std::size_t epoch = 1;         // The epoch under way, or the next one.
+  std::uint64_t samples = 0;     // Samples trained on since the start.
+  std::size_t next_samples = 0;  // Samples of the data set in the next step.
+  double train_seconds = 0;      // Of this rank since the start, without evaluation.
   std::size_t world_size = 0;
   std::size_t saved_world_size = 0;  // Of the world that saved the state.
   std::string note;                  // See Restored::note.

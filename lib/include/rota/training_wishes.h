@@ -35,7 +35,9 @@ class ROTA_EXPORT Wisher {
  protected:
   // These functions may be called while the Trainer calls this object. What on_step() asks for is
   // fulfilled after the next step, because it travels with that step's score. What on_begin(),
-  // on_evaluation() or on_epoch() ask for is fulfilled before the next step.
+  // on_evaluation() or on_epoch() ask for is fulfilled before the next step. A checkpoint has no
+  // wishes: a run that goes on from the checkpoint of step k does not know what on_step() asked for
+  // after step k. So a hook whose wish must not be lost asks again in on_begin().
 
   // Asks all ranks to stop, but not before `after_step` steps have been done since the first start.
   // The evaluation of an epoch whose steps are all done still takes place. `why` becomes
