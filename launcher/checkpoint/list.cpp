@@ -72,7 +72,7 @@ std::string verify_listed(const std::string& path, int& code) {
 Answer list_checkpoints(const std::string& folder) {
   const CheckpointFolder checkpoints(folder);
   Answer answer;
-  std::string damaged;
+  std::string unreadable;
   std::vector<std::vector<std::string>> rows = {
       {"checkpoint", "ranks", "tensors", "size", "run", "start"}};
   for (const std::uint64_t step : steps_in(checkpoints)) {
@@ -85,12 +85,13 @@ Answer list_checkpoints(const std::string& folder) {
         continue;
       }
       if (error.code() != ErrorCode::kBadData) throw;
-      rows.push_back({checkpoint::folder_name(step), "damaged"});
-      damaged += std::string(error.what()) + "\n";
+      const bool is_later = dynamic_cast<const checkpoint::LaterFormat*>(&error) != nullptr;
+      rows.push_back({checkpoint::folder_name(step), is_later ? "newer" : "damaged"});
+      unreadable += std::string(error.what()) + "\n";
       answer.code = kExitDamaged;
     }
   }
-  answer.text = table_text(rows) + damaged;
+  answer.text = table_text(rows) + unreadable;
   return answer;
 }
 
