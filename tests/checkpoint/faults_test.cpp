@@ -447,7 +447,8 @@ TEST_F(Faults, OfASettingAsideLetOldCheckpointsBeRemoved) {
 TEST_F(Faults, WithoutLocksAJobThatLosesTheFolderInASaveLeavesOtherCheckpoints) {
   const auto checkpointer = save_first();
   ASSERT_EQ(save(9), "");
-  const OwnerName later{.run = kLaterRun, .start = 1, .host = "b", .process = 7, .token = kLaterRun};
+  const OwnerName later{
+      .run = kLaterRun, .start = 1, .host = "b", .process = 7, .token = kLaterRun};
   after_rename = [&] { std::ofstream(checkpoints_.path() + "/" + kOwnerName) << encode(later); };
   ::testing::internal::CaptureStderr();
   checkpointer->finish(2);

@@ -95,8 +95,8 @@ TEST_F(RemovedMeanwhile, IsNoDamage) {
 
 TEST_F(RemovedMeanwhile, IsMissingIfItIsNamed) {
   remove_before(checkpoints_.path_of(11) + kDataFile);
-  const auto error = testing::error_of(
-      [&] { launcher::verify_checkpoints(checkpoints_.path_of(11)); });
+  const auto error =
+      testing::error_of([&] { launcher::verify_checkpoints(checkpoints_.path_of(11)); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::kNotFound);
   EXPECT_EQ(error->what(), checkpoints_.path_of(11) + ": was removed meanwhile");
