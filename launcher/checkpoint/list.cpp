@@ -10,6 +10,7 @@
 #include "formats/header_reader.h"
 #include "launcher/checkpoint/commands.h"
 #include "launcher/checkpoint/text.h"
+#include "os/durable_file.h"
 
 namespace rota::launcher {
 namespace {
@@ -37,16 +38,32 @@ std::vector<std::string> row_of(const Manifest& manifest) {
           to_text(manifest.run).substr(0, kRunDigits), std::to_string(manifest.start)};
 }
 
-// Returns a line about one checkpoint. Sets `code` if the checkpoint is damaged.
+std::string removed_text(const std::string& path) { return path + ": was removed meanwhile"; }
+
+// Returns a line about one checkpoint. Sets `code` if the checkpoint is damaged. Throws Error
+// kNotFound if it is not there.
 std::string verify_one(const std::string& path, int& code) {
   try {
     const checkpoint::CheckpointReader reader(path);
     return path + ": whole, " + std::to_string(reader.manifest().files.size()) + " files, " +
            size_text(bytes_of_files(reader.manifest())) + "\n";
   } catch (const Error& error) {
+    if (error.code() == ErrorCode::kNotFound) throw;
+    // A job that removes a checkpoint renames it first, and then deletes its files.
+    if (!os::exists(path)) throw Error(ErrorCode::kNotFound, removed_text(path));
     if (error.code() != ErrorCode::kBadData) throw;
     code = kExitDamaged;
     return std::string(error.what()) + "\n";
+  }
+}
+
+// Works like verify_one() for a checkpoint that was there when the folder was read.
+std::string verify_listed(const std::string& path, int& code) {
+  try {
+    return verify_one(path, code);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kNotFound || os::exists(path)) throw;
+    return removed_text(path) + "\n";
   }
 }
 
@@ -55,20 +72,26 @@ std::string verify_one(const std::string& path, int& code) {
 Answer list_checkpoints(const std::string& folder) {
   const CheckpointFolder checkpoints(folder);
   Answer answer;
-  std::string damaged;
+  std::string unreadable;
   std::vector<std::vector<std::string>> rows = {
       {"checkpoint", "ranks", "tensors", "size", "run", "start"}};
   for (const std::uint64_t step : steps_in(checkpoints)) {
+    const std::string path = checkpoints.path_of(step);
     try {
-      rows.push_back(row_of(checkpoint::read_manifest(checkpoints.path_of(step))));
+      rows.push_back(row_of(checkpoint::read_manifest(path)));
     } catch (const Error& error) {
+      if (!os::exists(path)) {  // A job has removed it meanwhile.
+        rows.push_back({checkpoint::folder_name(step), "removed"});
+        continue;
+      }
       if (error.code() != ErrorCode::kBadData) throw;
-      rows.push_back({checkpoint::folder_name(step), "damaged"});
-      damaged += std::string(error.what()) + "\n";
+      const bool is_later = dynamic_cast<const checkpoint::LaterFormat*>(&error) != nullptr;
+      rows.push_back({checkpoint::folder_name(step), is_later ? "newer" : "damaged"});
+      unreadable += std::string(error.what()) + "\n";
       answer.code = kExitDamaged;
     }
   }
-  answer.text = table_text(rows) + damaged;
+  answer.text = table_text(rows) + unreadable;
   return answer;
 }
 
@@ -104,7 +127,7 @@ Answer verify_checkpoints(const std::string& path) {
     return answer;
   }
   for (const std::uint64_t step : steps_in(folder)) {
-    answer.text += verify_one(folder.path_of(step), answer.code);
+    answer.text += verify_listed(folder.path_of(step), answer.code);
   }
   return answer;
 }

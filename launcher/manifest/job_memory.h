@@ -21,7 +21,7 @@ struct MemoryNeed {
 };
 
 // Returns the bytes that count towards the pod's limit, shared buffers included. Other memory of
-// the program, such as data and activations, is not included.
+// the program, such as data and activations, is not included, nor is what codecs take.
 std::uint64_t memory_need(const MemoryNeed& need) noexcept;
 
 }  // namespace rota::manifest

@@ -296,8 +296,12 @@ class Checkpointer::Impl {
     }
     const std::string why = checkpoint::why_not_restored(found, visit_);
     if (!why.empty()) refuse_misfit(found, why, is_own);
-    add_note(restored, checkpoint::restore(found, visit_,
-                                           {communicator_.rank(), communicator_.world_size()}));
+    const checkpoint::RestoreNotes notes =
+        checkpoint::restore(found, visit_, {communicator_.rank(), communicator_.world_size()});
+    for (const std::string& note :
+         {notes.differences, notes.losses, checkpoint::other_texts(communicator_, notes.losses)}) {
+      add_note(restored, note);
+    }
     restored.is_fresh = false;
     restored.step = manifest.step;
     claim_.go_on(manifest.run, manifest.start + 1);

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <new>
 #include <span>
+#include <string_view>
 
 #include <rota/error.h>
 
@@ -53,6 +55,22 @@ std::string text_of_rank_0(Communicator& communicator, const std::string& mine) 
   text.resize(static_cast<std::size_t>(length));
   communicator.broadcast(std::as_writable_bytes(std::span(text)), 0);
   return text;
+}
+
+std::string other_texts(Communicator& communicator, const std::string& mine) {
+  const std::vector<std::string> texts = all_texts(communicator, mine);
+  if (communicator.rank() != 0) return {};
+  std::map<std::string_view, std::vector<std::size_t>> ranks;
+  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
+    if (!texts[rank].empty() && texts[rank] != mine) ranks[texts[rank]].push_back(rank);
+  }
+  std::string all;
+  for (const auto& [text, who] : ranks) {
+    all += (all.empty() ? "rank " : "; rank ") + std::to_string(who.front());
+    if (who.size() > 1) all += " (and " + std::to_string(who.size() - 1) + " more)";
+    all += ": " + std::string(text);
+  }
+  return all;
 }
 
 }  // namespace rota::checkpoint

@@ -18,7 +18,7 @@ std::string text_of(base::ByteWriter& writer);
 // tells the others before it goes on.
 std::string failure_of(const std::function<void()>& work);
 
-// Both are collective: every rank of `communicator` must call them. Both throw what collectives
+// These are collective: every rank of `communicator` must call them. They throw what collectives
 // throw.
 
 // Returns the texts of all ranks, in rank order.
@@ -26,5 +26,9 @@ std::vector<std::string> all_texts(Communicator& communicator, const std::string
 
 // Returns the text of rank 0. Ignores `mine` of all other ranks.
 std::string text_of_rank_0(Communicator& communicator, const std::string& mine);
+
+// Returns on rank 0 what other ranks say and rank 0 does not, each text once: "rank 1 (and 2 more):
+// TEXT". Returns an empty text on all other ranks.
+std::string other_texts(Communicator& communicator, const std::string& mine);
 
 }  // namespace rota::checkpoint

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <rota/error.h>
@@ -122,6 +123,14 @@ void add(const StoredTensor& tensor, Values values) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += addend[i];
 }
 
+bool has_elements(const StoredTensor& tensor, std::span<const std::byte> elements) {
+  for (const StoredRows& part : tensor.parts) {
+    if (!std::ranges::equal(part.bytes, elements.first(part.bytes.size()))) return false;
+    elements = elements.subspan(part.bytes.size());
+  }
+  return true;
+}
+
 std::span<std::byte> memory_of(Values values) { return {values.data(), values.bytes()}; }
 
 // Returns the first names, and how many more there are.
@@ -152,6 +161,10 @@ class Writer final : public StateVisitor {
     const Names left = names_left();
     if (!left.empty()) add("this training run has no " + listed(left) + ", so this is left out");
     if (!misfits_.empty()) add("this has another shape, so it is left out: " + listed(misfits_));
+    if (!dropped_.empty()) {
+      add("of " + listed(dropped_) +
+          ", the values of one saved rank are taken, and those of other ranks are left out");
+    }
     return text;
   }
 
@@ -167,13 +180,14 @@ class Writer final : public StateVisitor {
       value = saved->value;
       return;
     }
+    bool is_there = false;
     for (const StoredRank* rank : mine_) {
       const auto saved = std::ranges::find(rank->counters, piece.name, &Counter::name);
       if (saved == rank->counters.end()) continue;
-      value = saved->value;
-      return;
+      if (!std::exchange(is_there, true)) value = saved->value;
+      if (saved->value != value) drop(piece);
     }
-    begin_anew(piece);
+    if (!is_there) begin_anew(piece);
   }
   void visit_tensor(const StatePiece& piece, std::span<const std::size_t>, Values values) override {
     require_host_memory(piece.name, values);
@@ -187,26 +201,32 @@ class Writer final : public StateVisitor {
     // The feedback of an earlier run in this process must not remain. If no rank has saved a
     // feedback of these values, no codec had lost anything of them.
     if (piece.fit == StateFit::kSummed) std::ranges::fill(memory_of(values), std::byte{0});
+    bool is_there = false;
     for (const StoredRank* rank : mine_) {
       const StoredTensor* saved = own_tensor(*rank, piece.name);
       if (saved == nullptr) continue;
       if (!fits(*saved, values)) {
         misfits_.insert(piece.name);
-        continue;
-      }
-      if (piece.fit == StateFit::kSummed && !is_same_world_) {
+      } else if (piece.fit == StateFit::kSummed && !is_same_world_) {
         add(*saved, values);
-      } else {
+      } else if (!std::exchange(is_there, true)) {
         copy_elements(*saved, memory_of(values));  // Not a sum: the sign of a zero stays.
-        return;
+      } else if (!has_elements(*saved, memory_of(values))) {
+        drop(piece);
       }
     }
-    if (!misfits_.contains(piece.name)) begin_anew(piece);
+    if (!is_there && !misfits_.contains(piece.name)) begin_anew(piece);
   }
 
  private:
   void begin_anew(const StatePiece& piece) {
-    if (piece.fit == StateFit::kIfThere) anew_.insert(piece.name);
+    if (is_missed(piece)) anew_.insert(piece.name);
+  }
+  void drop(const StatePiece& piece) {
+    if (is_missed(piece)) dropped_.insert(piece.name);
+  }
+  static bool is_missed(const StatePiece& piece) {
+    return piece.fit == StateFit::kIfThere || piece.fit == StateFit::kStrict;
   }
 
   // Returns the pieces of the checkpoint that were not visited: all shared ones, and the counters
@@ -241,8 +261,9 @@ class Writer final : public StateVisitor {
   bool is_same_world_;
   std::vector<const StoredRank*> mine_;  // The ranks that saved whose pieces this rank gets.
   Names visited_;
-  Names anew_;     // Pieces of hooks that the checkpoint lacks.
+  Names anew_;     // Pieces that the checkpoint lacks.
   Names misfits_;  // Pieces of this rank that are not restored.
+  Names dropped_;  // Pieces of which several saved ranks of this rank's share have other values.
 };
 
 // Writes, or only compares, the tensors of the model.
@@ -284,15 +305,13 @@ std::string why_not_restored(const CheckpointReader& checkpoint, const StateVisi
   return fitter.why;
 }
 
-std::string restore(const CheckpointReader& checkpoint, const StateVisit& visit,
-                    const RestoredBy& by) {
+RestoreNotes restore(const CheckpointReader& checkpoint, const StateVisit& visit,
+                     const RestoredBy& by) {
   Fitter fitter(checkpoint);
   visit(fitter);
   Writer writer(checkpoint, by);
   visit(writer);
-  const std::string losses = writer.losses();
-  const bool has_both = !fitter.differences.empty() && !losses.empty();
-  return fitter.differences + (has_both ? "; " : "") + losses;
+  return {.differences = fitter.differences, .losses = writer.losses()};
 }
 
 bool do_parameters_fit(const CheckpointReader& checkpoint, const StateVisit& visit) {

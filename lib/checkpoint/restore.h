@@ -20,6 +20,12 @@ struct RestoredBy {
   std::size_t world_size = 1;
 };
 
+// What a rank says of a restore, for people. Empty texts: there is nothing to say.
+struct RestoreNotes {
+  std::string differences;  // Of facts.
+  std::string losses;       // What begins anew, and what of the checkpoint is left out.
+};
+
 // Returns why `checkpoint` cannot be written to the pieces that `visit` names, with both sides, or
 // an empty text if it can. Changes nothing.
 std::string why_not_restored(const CheckpointReader& checkpoint, const StateVisit& visit);
@@ -27,11 +33,9 @@ std::string why_not_restored(const CheckpointReader& checkpoint, const StateVisi
 // Writes the shared pieces, and the pieces of this rank. If the world that saved had another size,
 // its ranks are divided among the ranks that restore. For a kSummed tensor, this rank gets the sum
 // over the saved ranks in its share, so the sum over all ranks stays the same. All other pieces of
-// a rank come from one saved rank of its share. Returns which facts differ, which pieces of
-// hooks begin anew, and what of the checkpoint is left out, for people; empty if nothing of this
-// kind happens. Requires why_not_restored() to be empty.
-std::string restore(const CheckpointReader& checkpoint, const StateVisit& visit,
-                    const RestoredBy& by);
+// a rank come from one saved rank of its share. Requires why_not_restored() to be empty.
+RestoreNotes restore(const CheckpointReader& checkpoint, const StateVisit& visit,
+                     const RestoredBy& by);
 
 // Returns whether restore_parameters() can write the tensors of the model. Changes nothing.
 bool do_parameters_fit(const CheckpointReader& checkpoint, const StateVisit& visit);

@@ -218,6 +218,7 @@ SaveOutcome Saver::save(const SaveJob& job, Snapshot& snapshot) {
     // set aside, old ones are removed all the same: otherwise they would fill the disk.
     outcome.left = on_chiefs(communicator_, writers_, [&] {
       const AtDisk at_disk(at_disk_since_);
+      owner_->require_ownership();
       const std::string failure = failure_of([&] { folder_.set_aside_after(name.step); });
       folder_.keep_newest(keep_, name.step, made.spared);
       if (!failure.empty()) throw Error(ErrorCode::kCannotWrite, failure);
@@ -228,8 +229,10 @@ SaveOutcome Saver::save(const SaveJob& job, Snapshot& snapshot) {
   if (writers_.is_chief()) {
     const AtDisk at_disk(at_disk_since_);
     [[maybe_unused]] const std::string ignored = failure_of([&] {
-      if (made.is_named) folder_.remove(name.step);
       os::remove_all(folder_.path_of_hidden(name));
+      if (!made.is_named) return;
+      owner_->require_ownership();
+      folder_.remove(name.step);
     });
   }
   return outcome;

@@ -161,7 +161,7 @@ class Session::Impl final : public StepGuard {
       visitor.visit_tensor(
           {.name = "model/" + tracked.name,
            .owner = tracked.owner,
-           .fit = tracked.owner == StateOwner::kRank ? StateFit::kLoose : StateFit::kStrict,
+           .fit = tracked.owner == StateOwner::kRank ? StateFit::kIfThere : StateFit::kStrict,
            .writer = StateWriter::kUpdate},
           std::span(&count, 1), tracked.values);
     }

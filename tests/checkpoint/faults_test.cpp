@@ -15,11 +15,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include <rota/checkpoint.h>
 #include <rota/communicator.h>
@@ -47,6 +49,7 @@ struct Fault {
 Fault fault;
 std::atomic<bool> hangs{false};  // Writes that begin now never end.
 std::atomic<bool> has_hung{false};
+std::function<void()> after_rename;  // Called once.
 
 bool fails(const char* call) {
   if (std::string_view(fault.call) != call || fault.countdown == 0 || --fault.countdown > 0) {
@@ -80,8 +83,10 @@ int madvise(void* start, size_t count, int advice) noexcept {
 }
 int fsync(int file) { return fails("fsync") ? -1 : static_cast<int>(::syscall(SYS_fsync, file)); }
 int rename(const char* from, const char* to) noexcept {
-  return fails("rename") ? -1
-                         : static_cast<int>(::syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to));
+  if (fails("rename")) return -1;
+  const auto result = static_cast<int>(::syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to));
+  if (after_rename) std::exchange(after_rename, nullptr)();
+  return result;
 }
 int fcntl(int file, int command, ...) {
   va_list list;
@@ -435,6 +440,22 @@ TEST_F(Faults, OfASettingAsideLetOldCheckpointsBeRemoved) {
   EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(9, 2));
   checkpointer->finish(3);
   EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(3));
+}
+
+// Another job has taken the folder over since the new checkpoint got its name. Both older ones may
+// be that job's.
+TEST_F(Faults, WithoutLocksAJobThatLosesTheFolderInASaveLeavesOtherCheckpoints) {
+  const auto checkpointer = save_first();
+  ASSERT_EQ(save(9), "");
+  const OwnerName later{
+      .run = kLaterRun, .start = 1, .host = "b", .process = 7, .token = kLaterRun};
+  after_rename = [&] { std::ofstream(checkpoints_.path() + "/" + kOwnerName) << encode(later); };
+  ::testing::internal::CaptureStderr();
+  checkpointer->finish(2);
+  EXPECT_FALSE(after_rename);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("another job has taken the folder over (run 2222"));
+  EXPECT_THAT(checkpoints_.steps(), ::testing::ElementsAre(9, 2, 1));
 }
 
 // After a loss of power, a checkpoint that is set aside must not have its old name again.

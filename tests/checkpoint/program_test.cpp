@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "checkpoint/manifest.h"
 #include "checkpoint/sample_checkpoint.h"
 #include "formats/safetensors.h"
 #include "testing/paths.h"
@@ -52,6 +53,17 @@ TEST_F(Program, ListsCheckpoints) {
   EXPECT_THAT(list.out, HasSubstr("000000000010/manifest.json: is damaged or cut off"));
   std::filesystem::remove_all(path("000000000010"));
   EXPECT_EQ(rota_checkpoint({"list", folder_.path().string()}).exit_code, 0);
+}
+
+// This rota cannot read it, but it is whole.
+TEST_F(Program, CallsACheckpointOfALaterFormatNewer) {
+  write_sample(path(kSampleName));
+  std::filesystem::create_directory(path("000000000013"));
+  std::ofstream(path("000000000013/manifest.json")) << seal("{\"format\": 2,\n");
+  const Result list = rota_checkpoint({"list", folder_.path().string()});
+  EXPECT_EQ(list.exit_code, 65);
+  EXPECT_THAT(list.out, HasSubstr("\n000000000013  newer\n000000000012  "));
+  EXPECT_THAT(list.out, HasSubstr("000000000013/manifest.json: was written by a newer rota"));
 }
 
 TEST_F(Program, ShowsACheckpoint) {

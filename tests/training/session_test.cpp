@@ -165,6 +165,36 @@ TEST_F(SessionTest, NamesWhatARankAloneHasInAnotherShape) {
   });
 }
 
+// Method: each rank has its number in its values, and the second run begins with other values.
+TEST_F(SessionTest, SaysWhatRanksAloneLoseInAnotherWorld) {
+  const auto run = [&](std::size_t world_size, double first, std::vector<std::string>& notes,
+                       std::vector<double>& values) {
+    notes.assign(world_size, "");
+    values.assign(world_size, 0);
+    on_every_rank(world_size, [&](Communicator& communicator) {
+      const std::size_t rank = communicator.rank();
+      std::vector<double> own(3, first + static_cast<double>(rank));
+      Session session(communicator, options());
+      session.track_own("own", own);
+      notes[rank] = session.restore().note;
+      values[rank] = own.back();
+      session.end();
+    });
+  };
+  std::vector<std::string> notes;
+  std::vector<double> values;
+  run(3, 1, notes, values);
+  run(2, 10, notes, values);
+  EXPECT_THAT(notes, ElementsAre("of model/own, the values of one saved rank are taken, and those "
+                                 "of other ranks are left out",
+                                 ""));
+  EXPECT_THAT(values, ElementsAre(1, 2));
+  run(5, 10, notes, values);
+  const std::string lacks = "the checkpoint lacks model/own, so this begins anew";
+  EXPECT_THAT(notes, ElementsAre("rank 3 (and 1 more): " + lacks, "", "", lacks, lacks));
+  EXPECT_THAT(values, ElementsAre(1, 2, 3, 13, 14));
+}
+
 // The checkpoint has the numbers that a rank's hook alone has, so the note does not say that it
 // lacks them.
 TEST_F(SessionTest, NamesOnlyOnceWhatOfAHookHasAnotherShape) {

@@ -92,7 +92,8 @@ struct Restored {
   std::uint64_t step = 0;
   std::size_t world_size = 0;  // Of the ranks that wrote it.
   // For people: which checkpoints are damaged, which facts differ, what was lost, why training
-  // waits for saves. Or empty. Rank 0 prints its note to stderr.
+  // waits for saves. Or empty. Rank 0's note also has what other ranks have lost. It prints its
+  // note to stderr.
   std::string note;
   std::string run;  // The run: 32 hexadecimal digits, the same at each of its starts.
 };

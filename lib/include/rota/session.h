@@ -71,10 +71,12 @@ class ROTA_EXPORT Session {
 
   // Call these before restore(), in the same order on every rank. Names must differ. The values are
   // borrowed. track(): values that are equal on all ranks between steps; they are saved once.
-  // track_own(): values that this rank alone has. The third function tracks what `visit` visits,
-  // such as the visit_state() of a Replica. Values must be in host memory. For values on a device,
-  // track a visit that copies them to the host, and back if StateVisitor::writes(). Throw Error
-  // kInvalidArgument for values on a device, and after restore().
+  // track_own(): values that this rank alone has. In a world of another size, a rank gets the
+  // values of one saved rank, or keeps those that it has. Restored::note says what is lost so. The
+  // third function tracks what `visit` visits, such as the visit_state() of a Replica. Values must
+  // be in host memory. For values on a device, track a visit that copies them to the host, and back
+  // if StateVisitor::writes(). Throw Error kInvalidArgument for values on a device, and after
+  // restore().
   void track(const std::string& name, Values values);
   void track_own(const std::string& name, Values values);
   void track(StateVisit visit);
