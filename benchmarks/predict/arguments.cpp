@@ -105,6 +105,17 @@ double least_efficiency_from(const cxxopts::ParseResult& given) {
   throw std::invalid_argument("--worth: an efficiency of more than 100 % is not possible");
 }
 
+// Throws std::invalid_argument if single all-reduces are wanted, and an option is for steps alone.
+void require_sizes_or_steps(const cxxopts::ParseResult& given) {
+  if (given.count("sizes") == 0) return;
+  for (const char* other : {"workload", "print-workload", "first-bucket", "bucket", "cores",
+                            "jitter", "seed", "steps"}) {
+    if (given.count(other) == 0) continue;
+    throw std::invalid_argument("--sizes predicts all-reduces instead of training steps, so --" +
+                                std::string(other) + " has no meaning beside it");
+  }
+}
+
 // Returns whether the cost of the predictions is wanted.
 bool shows_cost_in(const cxxopts::ParseResult& given) {
   if (given.count("cost") == 0) return false;
@@ -171,6 +182,7 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
   if (!given.unmatched().empty()) {
     throw std::invalid_argument("'" + given.unmatched().front() + "' is not an option");
   }
+  require_sizes_or_steps(given);
   const auto text = [&](const char* option) { return given[option].as<std::string>(); };
   const auto text_if_given = [&](const char* option) {
     return given.count(option) == 0 ? std::string() : text(option);

@@ -324,6 +324,17 @@ TEST(Predict, PredictsSingleAllReduces) {
   EXPECT_THAT(to_text(calls), HasSubstr("bytes/ms"));
 }
 
+// An all-reduce has no computation that could jitter, and no buckets.
+TEST(Predict, RefusesOptionsOfStepsBesideSizes) {
+  for (const std::string other :
+       {"--workload=mlp", "--print-workload", "--first-bucket=1M", "--bucket=1M", "--cores=1",
+        "--jitter=0.1", "--seed=1", "--steps=1"}) {
+    EXPECT_EQ(refused_prediction({"--sizes", "1K", other}),
+              "--sizes predicts all-reduces instead of training steps, so " +
+                  other.substr(0, other.find('=')) + " has no meaning beside it");
+  }
+}
+
 // Runs the command for two hosts, and returns its last line.
 std::string last_line_with(std::vector<std::string> words) {
   words.insert(words.end(), {"--sizes", "1K", "--rate", "1G", "--latency", "1us"});
