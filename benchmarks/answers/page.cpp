@@ -7,6 +7,7 @@
 #include "answers/stars.h"
 #include "base/counted.h"
 #include "base/number_text.h"
+#include "base/world_size.h"
 #include "predict/call_runner.h"
 #include "predict/published_models.h"
 #include "predict/worth.h"
@@ -130,9 +131,7 @@ constexpr const char* kAt10000 = R"(### On 10,000 GPUs
 
 With 10,000 hosts of one GPU and cables of 100 Gbit/s, of which bytes get the same share, the ring
 is the wrong plan: each sum takes 2 × 9,999 hops. rota's codecs run on a ring only, so they gain
-little there. A job of rota has at most 4,096 ranks.
-
-)";
+little there.)";
 
 constexpr const char* kServers = R"(### Parameter servers
 
@@ -155,6 +154,12 @@ rota-bench predict --worth 80 --workload FILE --ranks-per-host 4 --rate 20.5G --
 ```
 
 )";
+
+// Returns the text above the table of 10,000 GPUs.
+std::string about_10000() {
+  return std::string(kAt10000) + " A job of rota has at most " +
+         std::to_string(base::kMaxWorldSize) + " ranks.\n\n";
+}
 
 }  // namespace
 
@@ -268,7 +273,7 @@ std::string answers_page() {
   const WorldModel at10000 = model_of({.host_count = 10'000}, costs_of_gpus(100e9));
   return kIntroduction + (kHorovod + horovod_table(runs)) +
          (kAt512 + ways_table("512 GPUs, 25 Gbit/s", ways_at_512(), close, at512)) + plans_table() +
-         (kAt10000 + ways_table("10,000 GPUs, 100 Gbit/s", ways_at_10000(), close, at10000)) +
+         (about_10000() + ways_table("10,000 GPUs, 100 Gbit/s", ways_at_10000(), close, at10000)) +
          (kServers + servers_table()) + (kWorth + worth_table());
 }
 
