@@ -23,21 +23,35 @@ struct Unit {
   double factor;
 };
 
-// Parses a number with one of the units at its end, or without a unit. The first unit that fits is
-// taken. With its unit, the number must not overflow, nor become 0.
+std::string names_of(std::initializer_list<Unit> units) {
+  std::string names;
+  for (const Unit& unit : units) names += (names.empty() ? "" : ", ") + std::string(unit.name);
+  return names;
+}
+
+// Parses a number with one of the units at its end. The first unit that fits is taken. A number
+// without a unit must have an exponent: in others, a unit may have been forgotten. With its unit,
+// the number must not overflow, nor become 0.
 double with_unit(const std::string& option, std::string_view text,
                  std::initializer_list<Unit> units) {
   double factor = 1;
+  bool has_unit = text.find_first_of("eE") != std::string_view::npos;
   std::string_view digits = text;
   for (const Unit& unit : units) {
     if (!text.ends_with(unit.name)) continue;
     digits.remove_suffix(unit.name.size());
     factor = unit.factor;
+    has_unit = true;
     break;
   }
-  const double number = positive_in("--" + option, "the " + option, digits) * factor;
+  const std::string what = "the " + option;
+  const double number = positive_in("--" + option, what, digits) * factor;
+  if (!has_unit) {
+    throw std::invalid_argument("--" + option + ": " + what + " " + std::string(text) +
+                                " has no unit; there are " + names_of(units));
+  }
   if (std::isnormal(number)) return number;
-  throw std::invalid_argument("--" + option + ": the " + option + " " + std::string(text) +
+  throw std::invalid_argument("--" + option + ": " + what + " " + std::string(text) +
                               " is too large or too small for a prediction");
 }
 
