@@ -23,21 +23,35 @@ struct Unit {
   double factor;
 };
 
-// Parses a number with one of the units at its end, or without a unit. The first unit that fits is
-// taken. With its unit, the number must not overflow, nor become 0.
+std::string names_of(std::initializer_list<Unit> units) {
+  std::string names;
+  for (const Unit& unit : units) names += (names.empty() ? "" : ", ") + std::string(unit.name);
+  return names;
+}
+
+// Parses a number with one of the units at its end. The first unit that fits is taken. A number
+// without a unit must have an exponent: in others, a unit may have been forgotten. With its unit,
+// the number must not overflow, nor become 0.
 double with_unit(const std::string& option, std::string_view text,
                  std::initializer_list<Unit> units) {
   double factor = 1;
+  bool has_unit = text.find_first_of("eE") != std::string_view::npos;
   std::string_view digits = text;
   for (const Unit& unit : units) {
     if (!text.ends_with(unit.name)) continue;
     digits.remove_suffix(unit.name.size());
     factor = unit.factor;
+    has_unit = true;
     break;
   }
-  const double number = positive_in("--" + option, "the " + option, digits) * factor;
+  const std::string what = "the " + option;
+  const double number = positive_in("--" + option, what, digits) * factor;
+  if (!has_unit) {
+    throw std::invalid_argument("--" + option + ": " + what + " " + std::string(text) +
+                                " has no unit; there are " + names_of(units));
+  }
   if (std::isnormal(number)) return number;
-  throw std::invalid_argument("--" + option + ": the " + option + " " + std::string(text) +
+  throw std::invalid_argument("--" + option + ": " + what + " " + std::string(text) +
                               " is too large or too small for a prediction");
 }
 
@@ -114,6 +128,17 @@ void require_reach(const PredictArguments& arguments) {
       "--transport shm joins the ranks of one host: name shm+tcp for several hosts, or --hosts 1");
 }
 
+// Throws std::invalid_argument if single all-reduces are wanted, and an option is for steps alone.
+void require_sizes_or_steps(const cxxopts::ParseResult& given) {
+  if (given.count("sizes") == 0) return;
+  for (const char* other : {"workload", "print-workload", "first-bucket", "bucket", "cores",
+                            "jitter", "seed", "steps"}) {
+    if (given.count(other) == 0) continue;
+    throw std::invalid_argument("--sizes predicts all-reduces instead of training steps, so --" +
+                                std::string(other) + " has no meaning beside it");
+  }
+}
+
 // Returns whether the cost of the predictions is wanted.
 bool shows_cost_in(const cxxopts::ParseResult& given) {
   if (given.count("cost") == 0) return false;
@@ -180,6 +205,7 @@ PredictArguments predict_arguments_from(const cxxopts::ParseResult& given) {
   if (!given.unmatched().empty()) {
     throw std::invalid_argument("'" + given.unmatched().front() + "' is not an option");
   }
+  require_sizes_or_steps(given);
   const auto text = [&](const char* option) { return given[option].as<std::string>(); };
   const auto text_if_given = [&](const char* option) {
     return given.count(option) == 0 ? std::string() : text(option);

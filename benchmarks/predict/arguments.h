@@ -42,11 +42,11 @@ std::string default_transport(const PredictArguments& arguments);
 std::string transport_of(const PredictArguments& arguments, const WorldShape& shape);
 
 // Returns the seconds for a byte at a rate such as "25G", in bits a second. Throws
-// std::invalid_argument unless the rate is finite and more than 0.
+// std::invalid_argument unless the rate is finite, more than 0, and has a unit or an exponent.
 double seconds_per_byte_at(const std::string& rate);
 
 // Returns the seconds in a text such as "30us", "0.1ms" or "2e-5s". Throws std::invalid_argument
-// unless they are finite and more than 0.
+// unless they are finite, more than 0, and have a unit or an exponent.
 double seconds_in(const std::string& latency);
 
 }  // namespace rota::bench

@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "base/number_text.h"
 #include "predict/lines.h"
@@ -37,9 +38,11 @@ void take_codec(Calibration& calibration, const TextLine& line) {
   require_words(line, 4, "codec NAME ENCODE DECODE");
   const auto codec = codec_named(line.words[1]);
   if (!codec) throw std::invalid_argument(line.where + ": no codec is '" + line.words[1] + "'");
-  calibration.codecs[*codec] = {
+  const CodecCosts costs{
       .encode_seconds_per_byte = positive_in(line.where, "the time to encode", line.words[2]),
       .decode_seconds_per_byte = positive_in(line.where, "the time to decode", line.words[3])};
+  if (calibration.codecs.emplace(*codec, costs).second) return;
+  throw std::invalid_argument(line.where + ": 'codec " + line.words[1] + "' is there twice");
 }
 
 void take_line(Calibration& calibration, const TextLine& line) {
@@ -75,9 +78,11 @@ std::string line_of_link(const std::string& key, const Link& link) {
 }  // namespace
 
 Calibration parse_calibration(const std::string& name, std::string_view text) {
+  const std::vector<TextLine> lines = lines_of_file(name, text, kCalibrationForm);
+  require_once(lines, "codec");
   Calibration calibration;
   std::set<std::string> seen;
-  for (const TextLine& line : lines_of_file(name, text, kCalibrationForm)) {
+  for (const TextLine& line : lines) {
     take_line(calibration, line);
     seen.insert(line.words[0]);
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 
@@ -52,6 +53,15 @@ void require_words(const TextLine& line, std::size_t count, std::string_view sha
   if (line.words.size() == count) return;
   throw std::invalid_argument(line.where + " has " + std::to_string(line.words.size()) +
                               " words; the form is: " + std::string(shape));
+}
+
+void require_once(const std::vector<TextLine>& lines, std::string_view repeated) {
+  std::set<std::string> seen;
+  for (const TextLine& line : lines) {
+    const std::string& key = line.words.front();
+    if (key == repeated || seen.insert(key).second) continue;
+    throw std::invalid_argument(line.where + ": '" + key + "' is there twice");
+  }
 }
 
 double number_in(const std::string& where, const std::string& what, std::string_view text) {

@@ -22,6 +22,9 @@ std::vector<TextLine> lines_of_file(const std::string& name, std::string_view te
 // Throws std::invalid_argument unless the line has `count` words. `shape` shows such a line.
 void require_words(const TextLine& line, std::size_t count, std::string_view shape);
 
+// Throws std::invalid_argument if two lines begin with the same word, other than `repeated`.
+void require_once(const std::vector<TextLine>& lines, std::string_view repeated);
+
 // Parses a finite number. `what` names it in errors. Throws std::invalid_argument.
 double number_in(const std::string& where, const std::string& what, std::string_view text);
 

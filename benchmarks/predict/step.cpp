@@ -23,7 +23,7 @@ using collectives::Algorithm;
 using collectives::Collective;
 
 constexpr std::size_t kSumsBytes = 3 * sizeof(double);  // Samples, loss, correct answers.
-constexpr std::size_t kMostSteps = 64;  // A shaper that recovers more slowly is not waited for.
+constexpr std::size_t kMostSteps = 64;  // Bursts that last longer are not simulated to their end.
 constexpr double kMostJitter = 1000;
 constexpr double kEqual = 1e-9;         // Steps whose times differ by this fraction are equal.
 
@@ -125,15 +125,32 @@ class Training {
   }
 
  private:
+  // Simulates steps until they are equal, and no burst makes them faster than the cables' rates.
   void run_until_equal() {
+    double growth = 0;
     for (std::size_t step = 0; step < kMostSteps; ++step) {
       forget();
       const double begin = std::ranges::max(trained_);
+      const double owed = owed_seconds();
       run_step(step);
       const double before =
           std::exchange(prediction_.step_seconds, std::ranges::max(trained_) - begin);
-      if (std::abs(prediction_.step_seconds - before) <= kEqual * before) break;
+      growth = std::max(0.0, owed_seconds() - owed);
+      const double equal = kEqual * before;
+      if (std::abs(prediction_.step_seconds - before) <= equal && growth <= equal) return;
     }
+    // When the burst is used up, a step takes as long as the rate needs for its bytes.
+    prediction_.step_seconds += growth;
+    prediction_.waiting_seconds += growth * static_cast<double>(trained_.size());
+  }
+
+  // Returns the most seconds after the last step in which a cable makes up for its burst.
+  double owed_seconds() const {
+    double paid = std::ranges::max(trained_);
+    for (const auto* cables : {&clock_.leaving, &clock_.arriving}) {
+      for (const Cable& cable : *cables) paid = std::max(paid, cable.free());
+    }
+    return paid - std::ranges::max(trained_);
   }
 
   // Starts the sums of the results anew. The clocks go on, from the first rank's time 0.

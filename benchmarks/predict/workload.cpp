@@ -2,7 +2,6 @@
 #include "predict/workload.h"
 
 #include <charconv>
-#include <set>
 #include <stdexcept>
 
 #include "base/number_text.h"
@@ -62,20 +61,11 @@ void take(Workload& workload, const TextLine& line) {
   }
 }
 
-void require_once(const std::vector<TextLine>& lines) {
-  std::set<std::string> seen;
-  for (const TextLine& line : lines) {
-    const std::string& key = line.words.front();
-    if (key == "gradient" || seen.insert(key).second) continue;
-    throw std::invalid_argument(line.where + ": '" + key + "' is there twice");
-  }
-}
-
 }  // namespace
 
 Workload parse_workload(const std::string& name, std::string_view text) {
   const std::vector<TextLine> lines = lines_of_file(name, text, kForm);
-  require_once(lines);
+  require_once(lines, "gradient");
   Workload workload{.name = name};
   for (const TextLine& line : lines) take(workload, line);
   if (workload.forward_seconds <= 0) {

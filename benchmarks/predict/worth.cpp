@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -29,16 +28,15 @@ class Search {
     std::size_t good = 0;
     std::size_t bad = most + 1;
     for (std::size_t units = 1; units <= most; units = next_after(units, most)) {
-      const std::optional<bool> is_good = try_units(units);
-      if (!is_good.value_or(false)) {
+      if (!try_units(units)) {
         bad = units;
         break;
       }
       good = units;
     }
-    while (worth_.refusal.empty() && bad - good > 1) {
+    while (bad - good > 1) {
       const std::size_t middle = good + (bad - good) / 2;
-      (try_units(middle).value_or(false) ? good : bad) = middle;
+      (try_units(middle) ? good : bad) = middle;
     }
     worth_.hosts = good * unit_;
     worth_.is_limit = bad > most || !worth_.refusal.empty();
@@ -64,8 +62,9 @@ class Search {
     return units < most ? std::min(2 * units, most) : most + 1;
   }
 
-  // Returns whether the world has enough efficiency; empty if its prediction is refused.
-  std::optional<bool> try_units(std::size_t units) {
+  // Returns whether the world has enough efficiency. If its prediction is refused, it has not. The
+  // refusal is that of the last world that was not good enough: the search ends just below it.
+  bool try_units(std::size_t units) {
     PredictArguments one = arguments_;
     one.host_counts = {units * unit_};
     try {
@@ -73,9 +72,11 @@ class Search {
     } catch (const std::invalid_argument& error) {
       if (worth_.tried.empty()) throw;
       worth_.refusal = error.what();
-      return std::nullopt;
+      return false;
     }
-    return efficiency_of(worth_.tried.back().step) >= worth_.least_efficiency;
+    if (efficiency_of(worth_.tried.back().step) >= worth_.least_efficiency) return true;
+    worth_.refusal.clear();
+    return false;
   }
 
   const PredictArguments& arguments_;

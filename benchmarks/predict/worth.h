@@ -24,9 +24,10 @@ struct Worth {
 
 // Doubles the number of hosts until a world has less than the least efficiency of `arguments`, and
 // then narrows the number down. So it finds the first number that is too large if efficiency only
-// falls. If the hosts are dealt to switches, all switches have their hosts. Throws
-// std::invalid_argument if there is no network between hosts, or if no job can have the ranks of
-// the smallest world. Throws as predict_worlds() does if that world cannot be predicted.
+// falls. A world that cannot be predicted counts as too large, except for the smallest one. If the
+// hosts are dealt to switches, all switches have their hosts. Throws std::invalid_argument if there
+// is no network between hosts, or if no job can have the ranks of the smallest world. Throws as
+// predict_worlds() does if that world cannot be predicted.
 Worth worth_of(const PredictArguments& arguments, const Workload& workload,
                const WorldModel& costs);
 

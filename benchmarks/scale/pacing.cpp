@@ -28,7 +28,8 @@ Pace pace_of(const ModelWork& workload, double seconds) {
   for (std::size_t i = 0; i < workload.layers.size(); ++i) {
     all += backward_multiplications(workload, i);
   }
-  Pace pace{.ready = std::vector<base::Duration>(2 * workload.layers.size()),
+  Pace pace{.forward = duration_of(seconds * passed / all),
+            .ready = std::vector<base::Duration>(2 * workload.layers.size()),
             .computing = duration_of(seconds)};
   for (std::size_t i = workload.layers.size(); i-- > 0;) {
     passed += backward_multiplications(workload, i);
@@ -67,6 +68,7 @@ PacedRank::PacedRank(Pace pace, PacingClock clock)
 void PacedRank::start() { begin_ = clock_.now(); }
 
 void PacedRank::step(Sums* sums) {
+  clock_.sleep_until(begin_ + pace_.forward);
   if (sums != nullptr) sums->begin();
   for (std::size_t index = pace_.ready.size(); index-- > 0;) {
     clock_.sleep_until(begin_ + pace_.ready[index]);

@@ -15,6 +15,7 @@ namespace rota::bench {
 
 // When things happen in a step, from its beginning on.
 struct Pace {
+  base::Duration forward{};           // When the forward pass ends.
   std::vector<base::Duration> ready;  // By gradient, in forward order: when it is final.
   base::Duration computing{};         // When all of them are.
 };

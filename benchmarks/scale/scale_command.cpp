@@ -27,7 +27,10 @@ class RotaSums final : public Sums {
       : buckets_(communicator, counts) {}
 
   std::span<float> gradient(std::size_t index) override { return buckets_.gradient(index); }
-  void begin() override { buckets_.begin_step(1, kScores); }
+  void begin() override {
+    buckets_.begin_step(1, kScores);
+    buckets_.send_sums();  // As a training step does after its forward pass.
+  }
   void ready(std::size_t index) override { buckets_.ready(index); }
   void wait() override { buckets_.wait(); }
 

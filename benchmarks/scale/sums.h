@@ -12,7 +12,7 @@ class Sums {
   // Returns the memory of a gradient. The caller may use it while no sum is under way.
   virtual std::span<float> gradient(std::size_t index) = 0;
 
-  virtual void begin() = 0;  // Begins a step; no gradient is ready yet.
+  virtual void begin() = 0;  // Ends the forward pass of a step; no gradient is ready yet.
   // Announces that a gradient is final. Returns before its sum is there. All ranks announce the
   // gradients in the same order, from the last one to the first one.
   virtual void ready(std::size_t index) = 0;

@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <cxxopts.hpp>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "collectives/choice.h"
 #include "collectives/sizes.h"
 #include "option_numbers.h"
+#include "os/system_error.h"
 #include "predict/calibration.h"
 #include "tune/ranks.h"
 #include "tune/report.h"
@@ -112,11 +115,21 @@ Size measure(TunedRanks& ranks, const WorldModel& model, const TuneArguments& ar
   return size;
 }
 
+// Throws Error, which says why, if the file cannot be written. Leaves no new file.
+void require_writable(const std::string& path) {
+  std::error_code ignored;
+  const bool is_new = !std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+  std::ofstream file(path, std::ios::app);
+  if (!file) os::throw_errno("cannot write " + path);
+  file.close();
+  if (is_new) std::filesystem::remove(path, ignored);
+}
+
 void write(const std::string& path, const std::string& text) {
   std::ofstream file(path);
   file << text;
   file.close();
-  if (!file) throw std::runtime_error("cannot write " + path);
+  if (!file) os::throw_errno("cannot write " + path);
 }
 
 // Measures what rota-bench predict needs. No plan is run.
@@ -169,6 +182,9 @@ int run_tune_command(int argument_count, char** arguments) {
         << "rota-bench tune: one rank has nothing to choose; start several with rotarun -np\n";
     return kUsageError;
   }
+  // Measuring takes long, so this is found out before.
+  const std::string& path = given->calibration.empty() ? given->output : given->calibration;
+  if (ranks.rank() == 0 && !path.empty()) require_writable(path);
   if (given->calibration.empty()) {
     tune(ranks, *given);
   } else {

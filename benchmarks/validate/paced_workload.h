@@ -7,9 +7,9 @@
 
 namespace rota::bench {
 
-// Returns what each of `ranks` ranks computes in a paced step. The gradients are final when those
-// of the paced step are. The forward pass is part of the time until the first of them. Throws
-// std::invalid_argument as pace_of_a_rank() does.
+// Returns what each of `ranks` ranks computes in a paced step. The forward pass ends, and the
+// gradients are final, when those of the paced step do. Throws std::invalid_argument as
+// pace_of_a_rank() does.
 Workload paced_workload(const ScaleOptions& options, std::size_t ranks);
 
 }  // namespace rota::bench

@@ -86,6 +86,19 @@ TEST(Calibration, OfAnotherFormIsRefused) {
             "within-host, between-hosts, additions and codec");
 }
 
+// Of two lines with the same name, one must be a mistake.
+TEST(Calibration, WithALineThatIsThereTwiceIsRefused) {
+  const auto with_more = [](const std::string& line) {
+    const std::string last = "codec int8 3e-10 4e-10\n";
+    return refused_calibration(last, last + line);
+  };
+  EXPECT_EQ(with_more("between-hosts 1e-05 0 8e-09\n"),
+            "c.txt line 8: 'between-hosts' is there twice");
+  EXPECT_EQ(with_more("machine Some CPU, 2 CPUs\n"), "c.txt line 8: 'machine' is there twice");
+  EXPECT_EQ(with_more("codec int8 3e-10 4e-10\n"), "c.txt line 8: 'codec int8' is there twice");
+  EXPECT_EQ(with_more("codec bf16 3e-10 4e-10\n"), "");
+}
+
 TEST(Calibration, OfAnotherMachineOrTransportIsRefused) {
   EXPECT_EQ(difference("Some CPU, 2 CPUs", "tcp encrypted"), "");
   EXPECT_EQ(difference("Some CPU, 4 CPUs", "tcp encrypted"),

@@ -30,6 +30,7 @@ constexpr ModelWork kWorkload{"two layers", kLayers, 1};
 TEST(Pace, SharesTheTimeByMultiplications) {
   const Pace pace = pace_of(kWorkload, 0.080);
   EXPECT_EQ(pace.computing, milliseconds(80));
+  EXPECT_EQ(pace.forward, milliseconds(30));
   EXPECT_THAT(pace.ready,
               ElementsAre(milliseconds(80), milliseconds(80), milliseconds(70), milliseconds(70)));
 }
@@ -80,26 +81,27 @@ struct SlowSums final : Sums {
   SlowSums(SleepyClock& of, Duration length) : clock(of), wait_length(length) {}
 
   std::span<float> gradient(std::size_t) override { return {}; }
-  void begin() override { ++begun; }
+  void begin() override { begun.push_back(clock.now.time_since_epoch()); }
   void ready(std::size_t index) override { announced.push_back(index); }
   void wait() override { clock.now += wait_length; }
 
   SleepyClock& clock;
   Duration wait_length;
-  std::size_t begun = 0;
+  std::vector<Duration> begun{};
   std::vector<std::size_t> announced{};
 };
 
-TEST(PacedRank, AnnouncesTheLastGradientFirst) {
+// A step of training sends its numbers of samples when the forward pass has ended.
+TEST(PacedRank, BeginsAfterTheForwardPassAndAnnouncesTheLastGradientFirst) {
   SleepyClock clock;
   SlowSums sums(clock, {});
   PacedRank rank(pace_of(kWorkload, 0.080), clock.face());
   rank.start();
   rank.step(&sums);
-  EXPECT_EQ(sums.begun, 1u);
+  EXPECT_THAT(sums.begun, ElementsAre(milliseconds(30)));
   EXPECT_THAT(sums.announced, ElementsAre(3, 2, 1, 0));
-  EXPECT_THAT(clock.wanted,
-              ElementsAre(milliseconds(70), milliseconds(70), milliseconds(80), milliseconds(80)));
+  EXPECT_THAT(clock.wanted, ElementsAre(milliseconds(30), milliseconds(70), milliseconds(70),
+                                        milliseconds(80), milliseconds(80)));
 }
 
 TEST(PacedRank, DoesNotAddUpTheErrorsOfItsSleeps) {

@@ -152,6 +152,14 @@ TEST(Predict, RefusesRatesAndLatenciesThatAreNone) {
     EXPECT_EQ(refused_prediction({flag, "nan"}), what + "is nan; it must be finite");
     EXPECT_EQ(refused_prediction({flag, "fast"}), what + "'fast' is not a number");
   }
+  // A forgotten unit would make a latency of 50 s, and a rate of 25 bits a second.
+  EXPECT_EQ(refused_prediction({"--latency", "50"}),
+            "--latency: the latency 50 has no unit; there are ns, us, ms, s");
+  EXPECT_EQ(refused_prediction({"--rate", "25"}),
+            "--rate: the rate 25 has no unit; there are K, M, G, T");
+  const PredictArguments arguments = parsed_prediction({"--latency", "2e-5", "--rate", "25e9"});
+  EXPECT_EQ(arguments.latency_seconds, 2e-5);
+  EXPECT_EQ(arguments.seconds_per_byte, 8 / 25e9);
   // These are infinite and 0 with their units, and 0 would mean that none was given.
   EXPECT_EQ(refused_prediction({"--rate", "1e308T"}),
             "--rate: the rate 1e308T is too large or too small for a prediction");
@@ -326,6 +334,17 @@ TEST(Predict, PredictsSingleAllReduces) {
   EXPECT_EQ(first["bytes"], 1024);
   EXPECT_EQ(first["plan"], "ring");
   EXPECT_THAT(to_text(calls), HasSubstr("bytes/ms"));
+}
+
+// An all-reduce has no computation that could jitter, and no buckets.
+TEST(Predict, RefusesOptionsOfStepsBesideSizes) {
+  for (const std::string other :
+       {"--workload=mlp", "--print-workload", "--first-bucket=1M", "--bucket=1M", "--cores=1",
+        "--jitter=0.1", "--seed=1", "--steps=1"}) {
+    EXPECT_EQ(refused_prediction({"--sizes", "1K", other}),
+              "--sizes predicts all-reduces instead of training steps, so " +
+                  other.substr(0, other.find('=')) + " has no meaning beside it");
+  }
 }
 
 // Runs the command for two hosts, and returns its last line.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "predict/cables.h"
 #include "predict/step.h"
 #include "predict/world.h"
 
@@ -73,6 +74,24 @@ TEST(Step, UpdatesABucketWhileTheNextOneTravels) {
       predict_step(slow_cables({.host_count = 2}), workload, ring_of(kBucketForEach));
   EXPECT_EQ(step.step_seconds, 9 + 2);
   EXPECT_EQ(step.waiting_seconds, 1);
+}
+
+// A burst lets the bytes of many steps pass at once, but not those of all steps. One of the bursts
+// is used up by the first steps, the other one by none that are simulated.
+TEST(Step, TakesTheTimeOfItsBytesWhenTheBurstIsUsedUp) {
+  const Workload workload{
+      .name = "large", .forward_seconds = 2, .gradients = {{"all", 640, 6}}};  // 8 s.
+  WorldModel model = slow_cables({.host_count = 2});
+  const StepOptions options = ring_of({});
+  const BucketLayout layout = layout_of(model, workload, options.buckets);
+  const double bytes = busiest_cable_seconds(model, calls_of(model, layout, options));
+  ASSERT_GT(bytes, 40);
+  for (const double steps : {8.0, 1000.0}) {
+    model.burst_bytes = steps * 64 * bytes;
+    const StepPrediction step = predict_step(model, workload, options);
+    EXPECT_NEAR(step.step_seconds, bytes, 1e-6) << steps;
+    EXPECT_NEAR(step.waiting_seconds, bytes - 8, 1e-6) << steps;
+  }
 }
 
 TEST(Step, OfOneRankHasNothingToWaitFor) {

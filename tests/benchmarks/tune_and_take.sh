@@ -1,5 +1,6 @@
 # tune_and_take.sh ROTARUN ROTA_BENCH TRANSPORT: rota-bench tune writes a file. The next job of the
-# same topology uses the file, and a job of another topology refuses it.
+# same topology uses the file, and a job of another topology refuses it. A file that cannot be
+# written is refused before anything is measured.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -15,3 +16,8 @@ if "$1" -np 2 --transport "$3" --tuned "$folder/tuned" "$2" all-reduce --sizes 4
   echo "a file of another topology was taken" && exit 1
 fi
 grep -q 'is for 3 ranks on 1 host (0-2)' "$folder/said"
+if "$1" -np 2 --transport "$3" "$2" tune -o "$folder/none/tuned" >"$folder/out" 2>"$folder/said"; then
+  echo "a file that cannot be written was taken" && exit 1
+fi
+grep -q "cannot write $folder/none/tuned: No such file or directory" "$folder/said"
+[ ! -s "$folder/out" ] || { echo "it measured first:"; cat "$folder/out"; exit 1; }

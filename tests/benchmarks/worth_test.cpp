@@ -109,6 +109,30 @@ TEST(Worth, EndsWithTheLargestWorldThatCanBePredicted) {
               HasSubstr("A larger world cannot be predicted: jitter makes ranks differ"));
 }
 
+// A world with jitter has at most 512 ranks. Between 128 hosts, which can be predicted, and 256,
+// the search goes on.
+TEST(Worth, FindsTheLargestWorldThatCanBePredictedBetweenTwoPowers) {
+  const Worth worth =
+      worth_for({"--worth", "1", "--rate", "1T", "--latency", "1ns", "--plan", "tree", "--jitter",
+                 "0.01", "--steps", "1", "--ranks-per-host", "3"});
+  EXPECT_EQ(worth.hosts, 512u / 3);
+  EXPECT_TRUE(worth.is_limit);
+  EXPECT_THAT(worth.refusal, HasSubstr("at most 512 ranks, and this one has 513"));
+}
+
+// 256 and 192 hosts are refused. Then fewer hosts are predicted, and are too many.
+TEST(Worth, ForgetsTheRefusalsOfLargerWorlds) {
+  std::vector<std::string> words{"--rate",   "1T",   "--latency", "1ns", "--plan",           "star",
+                                 "--jitter", "1e-6", "--steps",   "1",   "--ranks-per-host", "3"};
+  const double on_150 = 100 * efficiency_on(150, words);
+  words.insert(words.end(), {"--worth", std::to_string(on_150 - 1e-4)});
+  const Worth worth = worth_for(words);
+  EXPECT_EQ(worth.hosts, 150u);
+  EXPECT_EQ(worth.refusal, "");
+  EXPECT_FALSE(worth.is_limit);
+  EXPECT_THAT(to_text(kSteps, worth), HasSubstr("The next one has 151 hosts (453 ranks)"));
+}
+
 TEST(Worth, NeedsANetwork) {
   EXPECT_THROW(worth_for({"--worth", "80"}), std::invalid_argument);
   EXPECT_THROW(worth_for({"--worth", "80", "--rate", "1G"}), std::invalid_argument);
