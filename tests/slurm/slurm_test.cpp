@@ -289,6 +289,21 @@ TEST_F(Slurm, MakesTasksOfAProgramRanks) {
   EXPECT_EQ(lines_of(run(srun({"-n3", "-N2", "--mpi=pmix"}, {kAverage}))), mean);
 }
 
+// Such as torchrun, or mpirun in a shell. srun's server, if there is one, knows the task only.
+// Method: a shell gives its processes the variables of torchrun.
+TEST_F(Slurm, LetsALauncherInTheOnlyTaskOfANodeMakeRanks) {
+  const std::string launcher =
+      "for rank in 0 1 2; do RANK=$rank WORLD_SIZE=3 LOCAL_RANK=$rank LOCAL_WORLD_SIZE=3 "
+      "GROUP_WORLD_SIZE=1 TORCHELASTIC_RUN_ID=shell-$$ " +
+      kAverage + " & done; wait";
+  for (const std::string mpi : {"none", "pmi2", "pmix"}) {
+    SCOPED_TRACE(mpi);
+    EXPECT_THAT(lines_of(run(srun({"-n1", "--mpi=" + mpi},
+                                  {"env", "HOME=/nonexistent", "sh", "-c", launcher}))),
+                ElementsAre("mean of ranks: 1"));
+  }
+}
+
 // Method: MASTER_ADDR is needed because the names of these nodes have no addresses.
 TEST_F(Slurm, AsksForAKeyBetweenNodesThatHaveNoStore) {
   const Result result = run(srun({"-n3", "-N2"}, {"env", "HOME=/nonexistent", kAverage}));
