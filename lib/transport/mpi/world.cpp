@@ -55,7 +55,11 @@ World::World(const Calls& calls, Handle comm, base::TimePoint deadline,
     : calls_((require_usable(calls, caller), calls)), level_(calls.thread_level()) {
   {
     const TurnHolder holder(*this);
-    check("MPI_Comm_rank", calls.place(comm, rank_, world_size_));
+    if (const int error = calls.place(comm, rank_, world_size_); error != 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  caller + ": " + failure_of(calls, "MPI_Comm_rank", error) +
+                      ": give an MPI_Comm of one group, and not MPI_COMM_NULL");
+    }
     check("MPI_Comm_get_attr", calls.largest_tag(largest_tag_));
   }
   duplicate(comm,

@@ -27,9 +27,9 @@ class World {
  public:
   // Duplicates `comm`. All ranks of `comm` must call it. Calls `look_around` at intervals while it
   // waits for them; a throw ends the wait. Errors name `caller`, which is what the program calls.
-  // Throws Error kInvalidArgument before MPI_Init, after MPI_Finalize, and on a thread that may not
-  // call MPI; kTimeout if a rank has not called it at `deadline`; kClosed if MPI_Finalize begins
-  // meanwhile; kSystem.
+  // Throws Error kInvalidArgument before MPI_Init, after MPI_Finalize, on a thread that may not
+  // call MPI, and if `comm` is no communicator of one group; kTimeout if a rank has not called it
+  // at `deadline`; kClosed if MPI_Finalize begins meanwhile; kSystem.
   World(const Calls& calls, Handle comm, base::TimePoint deadline,
         const std::function<void()>& look_around = {},
         const std::string& caller = "rota::mpi::communicator");
