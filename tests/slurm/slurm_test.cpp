@@ -365,11 +365,15 @@ TEST_F(Slurm, LeavesRotarunAliveInAStepThatGetsASignal) {
   EXPECT_THAT(out, HasSubstr("rank 1 warned\n"));
 }
 
+// Steps whose ranks meet at a local name, and through each kind of Slurm's own store.
+std::vector<std::vector<std::string>> kinds_of_steps() {
+  return {{"-n3", "-N1"}, {"-n3", "-N2", "--mpi=pmi2"}, {"-n3", "-N2", "--mpi=pmix"}};
+}
+
 // Slurm lets the survivors live, unless it is told otherwise. They end by themselves, and name the
 // rank that has failed.
 TEST_F(Slurm, EndsTheOtherRanksWhenOneFails) {
-  for (const std::vector<std::string>& options :
-       {std::vector<std::string>{"-n3", "-N1"}, {"-n3", "-N2", "--mpi=pmi2"}}) {
+  for (const std::vector<std::string>& options : kinds_of_steps()) {
     for (const std::string kind : {"kill", "exit3", "abort"}) {
       SCOPED_TRACE(kind + " " + options.back());
       const Result result =
@@ -385,8 +389,7 @@ TEST_F(Slurm, EndsTheOtherRanksWhenOneFails) {
 
 // A stopped rank does not end by itself.
 TEST_F(Slurm, EndsAStoppedRankWithTheOptionToKill) {
-  for (const std::vector<std::string>& options :
-       {std::vector<std::string>{"-n3", "-N1"}, {"-n3", "-N2", "--mpi=pmi2"}}) {
+  for (const std::vector<std::string>& options : kinds_of_steps()) {
     SCOPED_TRACE(options.back());
     std::vector<std::string> that_kill = options;
     that_kill.emplace_back("--kill-on-bad-exit=1");
@@ -425,9 +428,7 @@ TEST_F(Slurm, TrainsTheModelThatRotarunTrains) {
   own.insert(own.end(), program.begin(), program.end());
   const std::string expected = outcome_of(testing::run_rotarun(own));
   EXPECT_THAT(expected, HasSubstr(" over shm"));
-  for (const std::vector<std::string>& options : {std::vector<std::string>{"-n3", "-N1"},
-                                                  {"-n3", "-N2", "--mpi=pmi2"},
-                                                  {"-n3", "-N2", "--mpi=pmix"}}) {
+  for (const std::vector<std::string>& options : kinds_of_steps()) {
     EXPECT_EQ(outcome_of(run(srun(options, program))), expected) << options.back();
   }
 }
