@@ -6,6 +6,7 @@
 #include "cluster/host_names.h"
 #include "cluster/one_rank.h"
 #include "cluster/refusal.h"
+#include "cluster/sources/slurm_step.h"
 #include "os/address.h"
 #include "os/file.h"
 #include "os/host.h"
@@ -87,6 +88,16 @@ std::string job_id_of(const Specification& chosen, const Given& given) {
   const std::string step = given.environment.text("SLURM_STEP_ID");
   const bool is_step = !step.empty() && chosen.job_id == given.environment.text("SLURM_JOB_ID");
   return is_step ? chosen.job_id + "." + step : chosen.job_id;
+}
+
+// A script may set RANK and WORLD_SIZE to the numbers of its task. torchrun sets its id, too.
+bool is_served(const Specification& chosen, const Environment& environment,
+               std::string_view job_name) {
+  if (!is_own_step(environment, job_name)) return true;
+  const std::string own_count = environment.text("SLURM_STEP_NUM_TASKS");
+  const std::string count = own_count.empty() ? environment.text("SLURM_NTASKS") : own_count;
+  return environment.text("SLURM_PROCID") == std::to_string(*chosen.rank) &&
+         count == std::to_string(*chosen.world_size) && !environment.has("TORCHELASTIC_RUN_ID");
 }
 
 std::optional<RendezvousEndpoint> meeting_point(const Specification& chosen, const Given& given,

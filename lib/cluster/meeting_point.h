@@ -25,6 +25,12 @@ std::string machine_of(const Specification& chosen, const Given& given);
 // programs of two mpiruns, one after another, are two jobs, too.
 std::string job_id_of(const Specification& chosen, const Given& given);
 
+// Returns whether a server of PMI or PMIx serves this rank. `job_name` is its job. The server of a
+// Slurm step serves the tasks, and not the ranks that another launcher has started inside a task.
+// Those inherit the variables all the same.
+bool is_served(const Specification& chosen, const Environment& environment,
+               std::string_view job_name);
+
 // Returns where rank 0 waits for the others: the first of these that is possible.
 //   a local name, which needs no key: if all ranks are on this machine and the user names no key
 //     (`has_key` is false);

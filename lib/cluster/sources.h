@@ -65,7 +65,8 @@ std::optional<Specification> from_open_mpi(const Given& given);
 std::optional<Specification> from_pmix(const Given& given);  // Has no world size.
 std::optional<Specification> from_pmi(const Given& given);
 
-// In a step with one task on each node, rotarun is a host, and a program is a rank.
+// In a step with one task on each node, rotarun is a host. A program is a rank, unless another
+// launcher has made it one: then the step has only the hosts of that launcher.
 std::optional<Specification> from_slurm_step(const Given& given);
 
 // Host level: this host is a place for ranks.

@@ -90,11 +90,15 @@ std::optional<JobByHand> read_job_of_tasks() {
 // Returns JobByHand::meeting for a launcher that has a store, or an empty text. If all ranks are on
 // one machine, they need no store, and so no libpmix.
 std::string store_of(const cluster::Specification& own, const cluster::Environment& environment) {
-  if (environment.has("PMIX_NAMESPACE") && environment.has("PMIX_RANK")) {
+  const auto is_served = [&](const char* job) {
+    return cluster::is_served(own, environment, environment.text(job));
+  };
+  if (environment.has("PMIX_RANK") && environment.has("PMIX_NAMESPACE") &&
+      is_served("PMIX_NAMESPACE")) {
     if (!cluster::are_on_one_machine(own) || stores::has_pmix_library()) return "pmix";
   }
   const std::string* fd = environment.find("PMI_FD");
-  return fd ? "pmi:" + *fd : "";
+  return fd && is_served("PMI_JOBID") ? "pmi:" + *fd : "";
 }
 
 std::string meeting_of(const cluster::Specification& own, const cluster::Given& given,

@@ -145,8 +145,13 @@ int initialize() noexcept {
   return MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
 }
 
+// By default, MPI ends a program that calls MPI_Comm_rank with MPI_COMM_NULL.
 int place(Handle comm, int& rank, int& world_size) noexcept {
-  const int error = MPI_Comm_rank(comm_of(comm), &rank);
+  if (comm_of(comm) == MPI_COMM_NULL) return MPI_ERR_COMM;
+  int is_inter = 0;
+  int error = MPI_Comm_test_inter(comm_of(comm), &is_inter);
+  if (error == MPI_SUCCESS && is_inter != 0) error = MPI_ERR_COMM;
+  if (error == MPI_SUCCESS) error = MPI_Comm_rank(comm_of(comm), &rank);
   return error != MPI_SUCCESS ? error : MPI_Comm_size(comm_of(comm), &world_size);
 }
 

@@ -228,7 +228,26 @@ TEST_F(MpiWorldTest, EndsTheWaitForARankThatHasGivenUp) {
         [&] { (void)mpi::communicator_over(FakeMpi::calls(), fake.comm(rank), options); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), ErrorCode::kTimeout) << error->what();
+    const std::string missing =
+        rank == 0 ? "called rota::mpi::communicator" : "said where they run";
+    EXPECT_EQ(error->what(), "rank " + std::to_string(rank) +
+                                 " of an MPI communicator of 2: not all of its ranks have " +
+                                 missing + " in time");
   }
+}
+
+// As a program that knows no MPI, in a job whose transport is mpi.
+TEST_F(MpiWorldTest, NamesTheCallOfTheProgram) {
+  FakeMpi fake(2);
+  const auto error = testing::error_of([&] {
+    const auto deadline = base::Clock::now() + std::chrono::milliseconds(30);
+    const transport::mpi::World world(FakeMpi::calls(), fake.comm(0), deadline, {},
+                                      "the constructor");
+  });
+  ASSERT_TRUE(error);
+  EXPECT_STREQ(error->what(),
+               "rank 0 of an MPI communicator of 2: not all of its ranks have called the "
+               "constructor in time");
 }
 
 // Method: another thread ends MPI while rank 0 waits for rank 1, which never comes.

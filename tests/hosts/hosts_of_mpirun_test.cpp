@@ -85,15 +85,23 @@ TEST_F(HostsOfMpirun, TrainTheModelThatRotarunTrains) {
   EXPECT_EQ(outcome.transport, "shm+tcp") << "two ranks share a host, and one has its own";
 }
 
+class FaultsOnHostsOfMpirun : public HostsOfMpirun,
+                              public ::testing::WithParamInterface<const char*> {};
+
+// The others name a stopped rank at their deadline, and end. Then mpirun ends the stopped one, too.
 // Method: the victim is the rank of the second host, or a rank that shares the first one.
-TEST_F(HostsOfMpirun, EndWithARankThatIsKilled) {
+TEST_P(FaultsOnHostsOfMpirun, EndTheJob) {
   for (const std::string victim : {"2", "1"}) {
-    const Result result = mpirun({test_path("fault_ranks"), "kill", victim, "200000"});
+    const Result result =
+        mpirun({test_path("fault_ranks"), GetParam(), victim, "200000"}, {"DEADLINE_SECONDS=2"});
     EXPECT_TRUE(result.was_in_time) << result.err;
     EXPECT_NE(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.err, HasSubstr("harm at"));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, FaultsOnHostsOfMpirun, ::testing::Values("kill", "abort", "stop"),
+                         [](const auto& test) { return std::string(test.param); });
 
 #if defined(ROTA_HAS_MNIST_IN_MPI)
 // The example in a program that has called MPI_Init.
@@ -145,6 +153,18 @@ TEST_F(HostsOfMpirunInMpi, MeetAtThePortsThatAreGiven) {
   EXPECT_THAT(result.out, Not(HasSubstr(R"("event":"done")")));
   other.socket.reset();
   expect_trained(train(one_port));
+}
+#endif
+
+#if defined(ROTA_HAS_ABORTING_RANK)
+// Method: rank 1, on the first host, gives up. Rank 0 and the rank of the second host are told so.
+TEST_F(HostsOfMpirun, TellInMpiWhichRankGaveUp) {
+  const std::string verdict = folder_ + "/verdict";
+  const Result result = mpirun({test_path("mpi_aborting_rank_openmpi"), verdict},
+                               {"OMPI_MCA_btl_vader_backing_directory=" + folder_});
+  EXPECT_TRUE(result.was_in_time) << result.err;
+  EXPECT_NE(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(std::filesystem::exists(verdict)) << result.err;
 }
 #endif
 

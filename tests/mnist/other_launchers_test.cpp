@@ -80,6 +80,19 @@ TEST_F(OtherLaunchers, MayBeMpirunOfOpenMpi) {
   expect_same(testing::run(mpirun(program_with({}))));
 }
 
+// Only the server knows the number of ranks: each rank asks for it, and then connects once more to
+// meet the others.
+TEST_F(OtherLaunchers, MayBeOneThatSpeaksPmixAlone) {
+  if (!std::filesystem::exists(kOpenMpi)) GTEST_SKIP() << "openmpi-bin is not installed";
+  std::vector<std::string> program = {"env"};
+  for (const std::string name : {"RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE"}) {
+    program.insert(program.end(), {"-u", "OMPI_COMM_WORLD_" + name});
+  }
+  const std::vector<std::string> train = program_with({});
+  program.insert(program.end(), train.begin(), train.end());
+  expect_same(testing::run(mpirun(program)));
+}
+
 TEST_F(OtherLaunchers, MayBeMpiexecOfMpich) {
   if (!std::filesystem::exists(kMpich)) GTEST_SKIP() << "mpich is not installed";
   expect_same(testing::run(command({kMpich, "-np", "3"}, program_with({}))));

@@ -17,6 +17,7 @@
 
 #include "checkpoint/toy_run.h"
 #include "ranks/ranks.h"
+#include "testing/error_of.h"
 #include "testing/every_collective.h"
 #include "testing/on_every_rank.h"
 #include "training/temporary_folder.h"
@@ -93,6 +94,36 @@ TEST(Mpi, HasManyTagsInAGroupOfMpisOwn) {
     Communicator group = mpi::communicator(half, options_of_mpi());
     testing::EveryCollectiveCheck<float>(group).run(33);
   }
+  MPI_Comm_free(&half);
+}
+
+// Returns an intercommunicator of the ranks with even numbers and those with odd ones.
+MPI_Comm even_beside_odd(MPI_Comm half) {
+  MPI_Comm both = MPI_COMM_NULL;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &both);
+  return both;
+}
+
+void expect_refused(MPI_Comm comm) {
+  const auto error = testing::error_of([&] { (void)mpi::communicator(comm, options_of_mpi()); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::kInvalidArgument) << error->what();
+  EXPECT_NE(std::string(error->what()).find("give an MPI_Comm of one group"), std::string::npos)
+      << error->what();
+}
+
+// MPI itself would end the program.
+TEST(Mpi, RefusesWhatIsNoCommunicatorOfOneGroup) {
+  expect_refused(MPI_COMM_NULL);
+  Communicator& world = the_communicator();
+  if (world.world_size() == 1) return;
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(world.rank() % 2), 0, &half);
+  MPI_Comm both = even_beside_odd(half);
+  expect_refused(both);
+  MPI_Comm_free(&both);
   MPI_Comm_free(&half);
 }
 

@@ -289,6 +289,21 @@ TEST_F(Slurm, MakesTasksOfAProgramRanks) {
   EXPECT_EQ(lines_of(run(srun({"-n3", "-N2", "--mpi=pmix"}, {kAverage}))), mean);
 }
 
+// Such as torchrun, or mpirun in a shell. srun's server, if there is one, knows the task only.
+// Method: a shell gives its processes the variables of torchrun.
+TEST_F(Slurm, LetsALauncherInTheOnlyTaskOfANodeMakeRanks) {
+  const std::string launcher =
+      "for rank in 0 1 2; do RANK=$rank WORLD_SIZE=3 LOCAL_RANK=$rank LOCAL_WORLD_SIZE=3 "
+      "GROUP_WORLD_SIZE=1 TORCHELASTIC_RUN_ID=shell-$$ " +
+      kAverage + " & done; wait";
+  for (const std::string mpi : {"none", "pmi2", "pmix"}) {
+    SCOPED_TRACE(mpi);
+    EXPECT_THAT(lines_of(run(srun({"-n1", "--mpi=" + mpi},
+                                  {"env", "HOME=/nonexistent", "sh", "-c", launcher}))),
+                ElementsAre("mean of ranks: 1"));
+  }
+}
+
 // Method: MASTER_ADDR is needed because the names of these nodes have no addresses.
 TEST_F(Slurm, AsksForAKeyBetweenNodesThatHaveNoStore) {
   const Result result = run(srun({"-n3", "-N2"}, {"env", "HOME=/nonexistent", kAverage}));
@@ -350,11 +365,15 @@ TEST_F(Slurm, LeavesRotarunAliveInAStepThatGetsASignal) {
   EXPECT_THAT(out, HasSubstr("rank 1 warned\n"));
 }
 
+// Steps whose ranks meet at a local name, and through each kind of Slurm's own store.
+std::vector<std::vector<std::string>> kinds_of_steps() {
+  return {{"-n3", "-N1"}, {"-n3", "-N2", "--mpi=pmi2"}, {"-n3", "-N2", "--mpi=pmix"}};
+}
+
 // Slurm lets the survivors live, unless it is told otherwise. They end by themselves, and name the
 // rank that has failed.
 TEST_F(Slurm, EndsTheOtherRanksWhenOneFails) {
-  for (const std::vector<std::string>& options :
-       {std::vector<std::string>{"-n3", "-N1"}, {"-n3", "-N2", "--mpi=pmi2"}}) {
+  for (const std::vector<std::string>& options : kinds_of_steps()) {
     for (const std::string kind : {"kill", "exit3", "abort"}) {
       SCOPED_TRACE(kind + " " + options.back());
       const Result result =
@@ -370,8 +389,7 @@ TEST_F(Slurm, EndsTheOtherRanksWhenOneFails) {
 
 // A stopped rank does not end by itself.
 TEST_F(Slurm, EndsAStoppedRankWithTheOptionToKill) {
-  for (const std::vector<std::string>& options :
-       {std::vector<std::string>{"-n3", "-N1"}, {"-n3", "-N2", "--mpi=pmi2"}}) {
+  for (const std::vector<std::string>& options : kinds_of_steps()) {
     SCOPED_TRACE(options.back());
     std::vector<std::string> that_kill = options;
     that_kill.emplace_back("--kill-on-bad-exit=1");
@@ -410,9 +428,7 @@ TEST_F(Slurm, TrainsTheModelThatRotarunTrains) {
   own.insert(own.end(), program.begin(), program.end());
   const std::string expected = outcome_of(testing::run_rotarun(own));
   EXPECT_THAT(expected, HasSubstr(" over shm"));
-  for (const std::vector<std::string>& options : {std::vector<std::string>{"-n3", "-N1"},
-                                                  {"-n3", "-N2", "--mpi=pmi2"},
-                                                  {"-n3", "-N2", "--mpi=pmix"}}) {
+  for (const std::vector<std::string>& options : kinds_of_steps()) {
     EXPECT_EQ(outcome_of(run(srun(options, program))), expected) << options.back();
   }
 }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "specification/given.h"
 
 namespace rota::cluster {
@@ -16,9 +18,10 @@ struct Good {
   const char* host_name = kPlainHost;
 };
 
-void expect_read(const Good& good) {
+void expect_read(const Good& good, Asker asker = Asker::kLauncher) {
   SCOPED_TRACE(good.name);
-  const Given given = given_of(good.variables, good.host_name);
+  Given given = given_of(good.variables, good.host_name);
+  given.asker = asker;
   try {
     const Specification chosen = read(given).chosen;
     EXPECT_EQ(to_text(chosen), good.said);
@@ -161,11 +164,20 @@ const Good kProcesses[] = {
       "SLURM_JOB_NUM_NODES=3", "SLURM_TASKS_PER_NODE=4(x3)"},
      "rank 1 of 2, on 1 host, job 7",
      "n2*2"},
+    {"mpirun inside an allocation of more",
+     {"SLURM_JOB_ID=7", "SLURM_PROCID=0", "SLURM_NTASKS=8", "SLURM_JOB_NODELIST=n1",
+      "SLURM_TASKS_PER_NODE=8", "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2"},
+     "rank 1 of 2",
+     ""},
+};
+
+// A step with one task on each node, in which another launcher has made this process a rank.
+const Good kInTasks[] = {
     {"mpiexec's own daemons are a step with one task a node",
      {"SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_NODEID=1", "SLURM_NNODES=2",
       "SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=n[1-2]", "SLURM_STEP_TASKS_PER_NODE=1(x2)",
-      "PMI_RANK=1", "PMI_SIZE=2", "PMI_JOBID=kvs_7_0"},
-     "rank 1 of 2",
+      "PMI_RANK=1", "PMI_SIZE=4", "PMI_JOBID=kvs_7_0"},
+     "rank 1 of 4",
      ""},
     {"mpirun's own daemons are a step with one task a node",
      {"SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_NODEID=1", "SLURM_NNODES=2",
@@ -173,10 +185,22 @@ const Good kProcesses[] = {
       "OMPI_COMM_WORLD_SIZE=8"},
      "rank 5 of 8",
      ""},
-    {"mpirun inside an allocation of more",
-     {"SLURM_JOB_ID=7", "SLURM_PROCID=0", "SLURM_NTASKS=8", "SLURM_JOB_NODELIST=n1",
-      "SLURM_TASKS_PER_NODE=8", "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2"},
-     "rank 1 of 2",
+    {"torchrun is the task of each node",
+     {"SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_NODEID=1", "SLURM_NNODES=2",
+      "SLURM_JOB_NODELIST=n[1-2]", "SLURM_STEP_TASKS_PER_NODE=1(x2)", "RANK=5", "WORLD_SIZE=8",
+      "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=4", "GROUP_WORLD_SIZE=2", "TORCHELASTIC_RUN_ID=none"},
+     "rank 5 of 8, 1 on its host, on 2 hosts, job none",
+     "? ?"},
+    {"mpirun in a shell that is the only task",
+     {"SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_NTASKS=1", "SLURM_NODEID=0", "SLURM_NNODES=1",
+      "SLURM_JOB_NODELIST=n1", "SLURM_STEP_TASKS_PER_NODE=1", "OMPI_COMM_WORLD_RANK=3",
+      "OMPI_COMM_WORLD_SIZE=4"},
+     "rank 3 of 4",
+     ""},
+    {"prun in a shell that is the only task",
+     {"SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_NTASKS=1", "SLURM_NODEID=0", "SLURM_NNODES=1",
+      "SLURM_JOB_NODELIST=n1", "SLURM_STEP_TASKS_PER_NODE=1", "PMIX_RANK=3", "PMIX_NAMESPACE=x.1"},
+     "rank 3 of a world of unknown size, job x.1",
      ""},
 };
 
@@ -367,6 +391,25 @@ TEST(TfConfig, IsReadAsTensorFlowDoes) {
 TEST(ProcessLevel, MakesThisProcessARank) {
   for (const Good& good : kProcesses) expect_read(good);
 }
+TEST(ProcessLevel, IsThatOfTheLauncherInsideATask) {
+  for (const Asker asker : {Asker::kLauncher, Asker::kProgram}) {
+    for (const Good& good : kInTasks) expect_read(good, asker);
+  }
+}
+
+// srun itself may have set the variables of PMI and PMIx.
+TEST(ProcessLevel, IsThatOfTheOnlyTaskOfANode) {
+  for (const Good& good : std::span(kHosts).first(3)) {
+    SCOPED_TRACE(good.name);
+    Given given = given_of(good.variables);
+    given.asker = Asker::kProgram;
+    const Specification chosen = read(given).chosen;
+    EXPECT_EQ(chosen.level, Level::kProcess);
+    EXPECT_EQ(chosen.rank, std::size_t{1});
+    EXPECT_EQ(chosen.world_size, std::size_t{2});
+  }
+}
+
 TEST(HostLevel, MakesThisHostOneOfSeveral) {
   for (const Good& good : kHosts) expect_read(good);
 }

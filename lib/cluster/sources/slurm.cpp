@@ -81,14 +81,19 @@ Specification base_of(const std::string& source, const Environment& environment)
   return specification;
 }
 
-// With one task on each node, the task is rotarun itself. rotarun starts as many ranks as the node
-// has room for.
+// With one task on each node, the task is rotarun itself, or a launcher such as torchrun. It starts
+// as many ranks as the node has room for.
 void make_host_level(Specification& specification) {
   specification.level = Level::kHost;
   specification.world_size.reset();
   specification.rank.reset();
   specification.local_rank.reset();
   for (Host& host : specification.hosts) host.slots.reset();
+}
+
+// Returns whether a launcher that runs inside the step has made this process a rank.
+bool is_rank_of_another(const Given& given) {
+  return from_torchrun(given) || from_open_mpi(given) || from_pmix(given) || from_pmi(given);
 }
 
 // Finds this node. A node's name in Slurm may differ from its host name. In the batch script,
@@ -148,7 +153,9 @@ std::optional<Specification> from_slurm_step(const Given& given) {
     specification.local_world_size = specification.hosts[*specification.own_host].slots;
   }
   const bool is_one_each = specification.hosts.size() == *specification.world_size;
-  if (is_one_each && given.asker == Asker::kLauncher) make_host_level(specification);
+  if (is_one_each && (given.asker == Asker::kLauncher || is_rank_of_another(given))) {
+    make_host_level(specification);
+  }
   return specification;
 }
 

@@ -47,6 +47,7 @@ struct Calls {
   int (*finalize)() noexcept = nullptr;
   Handle (*world)() noexcept = nullptr;  // MPI_COMM_WORLD.
 
+  // Returns an error for MPI_COMM_NULL and for an intercommunicator.
   int (*place)(Handle comm, int& rank, int& world_size) noexcept = nullptr;
   int (*largest_tag)(int& tag) noexcept = nullptr;
   // All ranks of `comm` must call it. Writes to `duplicate` until test() reports the end.

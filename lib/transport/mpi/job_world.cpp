@@ -114,7 +114,8 @@ std::shared_ptr<World> make_job_world(const Calls& calls, const Place& place,
   const bool is_ours = !calls.is_initialized();
   if (is_ours) check(calls, "MPI_Init_thread", calls.initialize());
   require_place(calls, place);
-  auto world = std::make_shared<World>(calls, calls.world(), deadline, look_around);
+  auto world = std::make_shared<World>(calls, calls.world(), deadline, look_around,
+                                       "the constructor of rota::Communicator");
   opened().world = world;
   if (is_ours && ::on_exit(finalize_mpi, nullptr) != 0) {
     throw Error(ErrorCode::kSystem, "on_exit has no room for the end of MPI");

@@ -20,11 +20,10 @@ constexpr std::chrono::microseconds kLookEvery{200};
 // One flag for the process: an MPI that allows one thread at a time means all of its communicators.
 std::atomic_flag turn_of_process;
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw Error(ErrorCode::kInvalidArgument, "rota::mpi::communicator: " + why);
-}
-
-void require_usable(const Calls& calls) {
+void require_usable(const Calls& calls, const std::string& caller) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::kInvalidArgument, caller + ": " + why);
+  };
   if (calls.version != Calls::kVersion) {
     refuse("the library for " + std::string(calls.name) + " has version " +
            std::to_string(calls.version) + " of the table of MPI functions, but rota needs " +
@@ -52,23 +51,27 @@ void World::check(const char* function, int error) const {
 }
 
 World::World(const Calls& calls, Handle comm, base::TimePoint deadline,
-             const std::function<void()>& look_around)
-    : calls_((require_usable(calls), calls)), level_(calls.thread_level()) {
+             const std::function<void()>& look_around, const std::string& caller)
+    : calls_((require_usable(calls, caller), calls)), level_(calls.thread_level()) {
   {
     const TurnHolder holder(*this);
-    check("MPI_Comm_rank", calls.place(comm, rank_, world_size_));
+    if (const int error = calls.place(comm, rank_, world_size_); error != 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  caller + ": " + failure_of(calls, "MPI_Comm_rank", error) +
+                      ": give an MPI_Comm of one group, and not MPI_COMM_NULL");
+    }
     check("MPI_Comm_get_attr", calls.largest_tag(largest_tag_));
   }
-  duplicate(comm, deadline, look_around);
+  duplicate(comm,
+            {.deadline = deadline, .missing = "called " + caller, .look_around = look_around});
 }
 
 // MPI_Comm_dup has no deadline: it would wait for ever for a rank that has given up.
-void World::duplicate(Handle comm, base::TimePoint deadline,
-                      const std::function<void()>& look_around) {
+void World::duplicate(Handle comm, const Patience& patience) {
   const auto made = std::make_shared<Handle>(0);
   run_collective(
       "MPI_Comm_idup", [&](Handle& request) { return calls_.duplicate(comm, *made, request); },
-      made, deadline, look_around);
+      made, patience);
   comm_ = *made;
   const TurnHolder holder(*this);
   check("MPI_Comm_set_errhandler", calls_.return_errors(comm_));
@@ -82,22 +85,21 @@ std::vector<std::byte> World::all_gather(std::span<const std::byte> own, base::T
                    return calls_.all_gather(nullptr, all->data(), static_cast<int>(own.size()),
                                             DataType::kByte, comm_, request);
                  },
-                 all, deadline, {});
+                 all, {.deadline = deadline, .missing = "said where they run"});
   return std::move(*all);
 }
 
 // Runs a collective of MPI to its end. MPI cannot cancel it, so after a failure MPI may still write
 // to `buffer`.
 void World::run_collective(const char* function, const std::function<int(Handle&)>& begin,
-                           std::shared_ptr<const void> buffer, base::TimePoint deadline,
-                           const std::function<void()>& look_around) {
+                           std::shared_ptr<const void> buffer, const Patience& patience) {
   Handle request = 0;
   {
     const TurnHolder holder(*this);
     check(function, begin(request));
   }
   try {
-    wait(request, deadline, look_around);
+    wait(request, patience);
   } catch (...) {
     keep_for_ever();
     memory::keep_for_ever(std::move(buffer));
@@ -105,8 +107,7 @@ void World::run_collective(const char* function, const std::function<int(Handle&
   }
 }
 
-void World::wait(Handle& request, base::TimePoint deadline,
-                 const std::function<void()>& look_around) const {
+void World::wait(Handle& request, const Patience& patience) const {
   bool is_done = false;
   while (true) {
     {
@@ -115,12 +116,12 @@ void World::wait(Handle& request, base::TimePoint deadline,
       check("MPI_Test", calls_.test(request, is_done));
     }
     if (is_done) return;
-    if (look_around) look_around();
-    if (base::Clock::now() >= deadline) {
+    if (patience.look_around) patience.look_around();
+    if (base::Clock::now() >= patience.deadline) {
       throw Error(ErrorCode::kTimeout,
                   "rank " + std::to_string(rank_) + " of an MPI communicator of " +
-                      std::to_string(world_size_) +
-                      ": not all of its ranks have called rota::mpi::communicator in time");
+                      std::to_string(world_size_) + ": not all of its ranks have " +
+                      patience.missing + " in time");
     }
     std::this_thread::sleep_for(kLookEvery);
   }

@@ -26,11 +26,13 @@ std::string failure_of(const Calls& calls, const char* function, int error);
 class World {
  public:
   // Duplicates `comm`. All ranks of `comm` must call it. Calls `look_around` at intervals while it
-  // waits for them; a throw ends the wait. Throws Error kInvalidArgument before MPI_Init, after
-  // MPI_Finalize, and on a thread that may not call MPI; kTimeout if a rank has not called it at
-  // `deadline`; kClosed if MPI_Finalize begins meanwhile; kSystem.
+  // waits for them; a throw ends the wait. Errors name `caller`, which is what the program calls.
+  // Throws Error kInvalidArgument before MPI_Init, after MPI_Finalize, on a thread that may not
+  // call MPI, and if `comm` is no communicator of one group; kTimeout if a rank has not called it
+  // at `deadline`; kClosed if MPI_Finalize begins meanwhile; kSystem.
   World(const Calls& calls, Handle comm, base::TimePoint deadline,
-        const std::function<void()>& look_around = {});
+        const std::function<void()>& look_around = {},
+        const std::string& caller = "rota::mpi::communicator");
   // Leaves the duplicate to MPI if MPI has ended, if this thread may not call MPI, and after
   // keep_for_ever().
   ~World();
@@ -73,12 +75,16 @@ class World {
   bool may_call() const noexcept;
 
  private:
-  void duplicate(Handle comm, base::TimePoint deadline, const std::function<void()>& look_around);
+  // How long a rank waits for the others, and what they have not done if they stay away.
+  struct Patience {
+    base::TimePoint deadline;
+    std::string missing;
+    std::function<void()> look_around{};
+  };
+  void duplicate(Handle comm, const Patience& patience);
   void run_collective(const char* function, const std::function<int(Handle&)>& begin,
-                      std::shared_ptr<const void> buffer, base::TimePoint deadline,
-                      const std::function<void()>& look_around);
-  void wait(Handle& request, base::TimePoint deadline,
-            const std::function<void()>& look_around) const;
+                      std::shared_ptr<const void> buffer, const Patience& patience);
+  void wait(Handle& request, const Patience& patience) const;
   void check(const char* function, int error) const;
 
   const Calls& calls_;

@@ -56,7 +56,7 @@ Handle handle_of(Object object) noexcept {
 // If a call fails, MPI may still use its buffer: the text of the Error says so, and then the buffer
 // must not be freed before the process ends. Throws what Communicator's constructor throws, and
 // Error kInvalidArgument if MPI is not initialised or has ended, if this thread may not call MPI,
-// or with `encrypt`.
+// if `comm` is MPI_COMM_NULL or an intercommunicator, or with `encrypt`.
 inline Communicator communicator(MPI_Comm comm,
                                  const CommunicatorOptions& options = CommunicatorOptions()) {
   return communicator_over(*ROTA_MPI_CALLS(), handle_of(comm), options);
