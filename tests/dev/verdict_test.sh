@@ -101,6 +101,22 @@ expect "the verdict names what failed, without what it said" \
 expect "the verdict says how much more failed" grep -q '^and 15 more, see above$' verdict
 expect "the verdict counts skips by the row that allows them" \
   grep -qx ' *1 skipped: planted faults: out of date: \.\*' verdict
+expect "the verdict names planted faults that are out of date" grep -qx 'out of date: old' verdict
+
+# The verdict has a place for skipped lanes, however many tests are skipped.
+(
+  cd tree && source .ci/count.sh
+  for reason in 'no tmpfs can be mounted here' 'too few descriptors' 'pipes have no limit here' \
+    'no first interface here' 'munged is not installed' 'no wheel of Open MPI is installed' \
+    "no MPI with the standard's ABI" 'this host has a key of its own'; do
+    for test in one_test two_test; do skip "tests: $test" "$reason"; done
+  done
+  skip "planted faults" "3 left after 6 minutes"
+  verdict
+) >output
+expect "the rows of lanes come first" test "$(sed '1,/^##### verdict$/d' output | head -n 1)" = \
+  "    1 skipped: planted faults: [0-9]+ left after [0-9]+ minutes"
+expect "the other rows are counted" says '^and 2 more, see above$'
 
 # What tests say on a machine that lacks something is allowed.
 allows() { (cd tree && source .ci/count.sh && row_of "$1" "$2"); }
