@@ -178,7 +178,7 @@ at_most() {
 }
 
 # verdict prints what failed at length, and then, in at most 40 lines, what counts: a log may keep
-# only the end of a long output. Skipped lanes come before skipped tests, of which there may be many.
+# only the end of a long output. Skipped lanes come before skipped tests, which may be many.
 verdict() {
   local row lines=()
   cat "$story"

@@ -238,6 +238,89 @@ run 0 tree/.ci/run
 for name in sum1 sum2 sum3 sum4; do
   expect "a deadline of ranks is tried again" says "^unsteady: $name of tests"
 done
+
+# kind_of prints the kind of the failure of a test that has said what is in standard input.
+kind_of() {
+  {
+    printf '<testcase name="a" status="fail">\n<system-out>'
+    sed 's/&/\&amp;/g; s/</\&lt;/g'
+    printf '</system-out>\n</testcase>\n'
+  } | awk -f tree/.ci/results.awk | sed -n 's/^failed\ta\t//p'
+}
+
+# at_deadlines prints, for each place in the sources that throws an Error at a deadline, its text,
+# with "7 s" for each value. The PMIx server's texts are elsewhere in their file.
+at_deadlines() {
+  find "$source_tree"/{lib,launcher} -name '*.cpp' -print0 | xargs -0 awk '
+    /throw Error\(ErrorCode::kTimeout/ { is_inside = 1; code = "" }
+    is_inside { code = code $0 }
+    is_inside && /;$/ {
+      text = ""
+      while (match(code, /"[^"]*"/)) {
+        text = text substr(code, RSTART + 1, RLENGTH - 2) "7 s"
+        code = substr(code, RSTART + RLENGTH)
+      }
+      print text
+      is_inside = 0
+    }' | grep -v "the launcher's PMIx server: 7 s"
+  sed -n 's/.*wait_for(calls_, .*deadline, "\([^"]*\)".*/\1/p' "$source_tree/lib/stores/pmix_store.cpp" |
+    sed "s/^/the launcher's PMIx server: /"
+  echo "the launcher's PMIx server: reading pmix.job.size takes long"
+}
+at_deadlines >deadlines
+expect "there are texts of deadlines" test "$(wc -l <deadlines)" -ge 18
+while read -r said; do
+  expect "this is a deadline: $said" test "$(kind_of <<<"$said")" = late
+done <deadlines
+
+# is_kind KIND WHAT: what a test has said, from standard input, is a failure of this kind.
+is_kind() { expect "$2" test "$(kind_of)" = "$1"; }
+is_kind wrong "a wrong value beside a deadline of another rank" <<'SAID'
+[ RUN      ] Sum.IsExact
+f.cpp:3: Failure
+Expected equality of these values:
+unknown file: Failure
+C++ exception with description "rank 0: receiving timed out after 20 s" thrown in the test body.
+[  FAILED  ] Sum.IsExact (9 ms)
+SAID
+is_kind wrong "a wrong value, and then a deadline of rotarun" <<'SAID'
+f.cpp:3: Failure
+Expected equality of these values:
+[  FAILED  ] Sum.IsExact (9 ms)
+rotarun: rank 1 failed: receiving from rank 0 timed out after 20 s
+SAID
+is_kind wrong "a wrong value in the test after a deadline" <<'SAID'
+[ RUN      ] Sum.Ends
+waited in vain for 150 s: the program did not end
+[  FAILED  ] Sum.Ends (9 ms)
+[ RUN      ] Sum.IsExact
+f.cpp:9: Failure
+Expected equality of these values:
+[  FAILED  ] Sum.IsExact (9 ms)
+SAID
+is_kind late "an exception at a deadline" <<'SAID'
+unknown file: Failure
+C++ exception with description "rank 0: receiving timed out after 20 s" thrown in the test body.
+[  FAILED  ] Sum.IsExact (9 ms)
+SAID
+is_kind late "an exit code, and the deadline that explains it" <<'SAID'
+f.cpp:3: Failure
+Expected equality of these values:
+  result.exit_code
+rotarun: rank 1 failed: receiving from rank 0 timed out after 20 s
+f.cpp:4: Failure
+Expected equality of these values:
+  result.out
+[  FAILED  ] Sum.IsExact (9 ms)
+SAID
+is_kind late "a program that does not end" <<'SAID'
+[ RUN      ] Sum.Ends
+waited in vain for 150 s: the program did not end
+f.cpp:3: Failure
+Value of: result.was_in_time
+[  FAILED  ] Sum.Ends (9 ms)
+SAID
+
 mostly_good
 add hanging "$once sleep 60 || true" LABELS proof
 echo 'set_tests_properties(hanging PROPERTIES TIMEOUT 1)' >>lane/CTestTestfile.cmake
