@@ -125,6 +125,7 @@ test_lane() {
   local results said begin=$SECONDS status=0 tests=0 bad=0 idle=0 failed_before=$failed
   local kind name what why row again=() mended=0
   local -A passed_later=()  # The tests that are unsteady.
+  local -A told=()          # Those of them that have been told.
   results=$(mktemp)
   said=$(mktemp)
   echo "##### $1"
@@ -149,7 +150,8 @@ test_lane() {
           ;;
         skipped | idle)
           if [[ -n ${passed_later[$name]:-} ]] && ! row_of "$1: $what" "$why"; then
-            tell_unsteady "$name" "$1" "$what: $why"
+            [[ -n ${told[$name]:-} ]] || tell_unsteady "$name" "$1" "$what: $why"
+            told[$name]=yes
             [[ $kind != idle ]] || ((--idle))
           else
             skip "$1: $what" "$why"

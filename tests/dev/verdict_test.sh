@@ -164,6 +164,12 @@ expect "a skip that is not allowed is tried again" \
   says '^##### unsteady: partly of tests: skipped, partly: Moon.Sets: no reason$'
 
 mostly_good
+add both "$once "'printf "f.cpp:3: Skipped\nno reason\n\n[  SKIPPED ] %s (0 ms)\n" Moon.Sets Sun.Sets || true'
+run 0 tree/.ci/run
+expect "a test with two such skips is told once" \
+  test "$(grep '^unsteady: ' output)" = "unsteady: both of tests (1 times on this machine)"
+
+mostly_good
 add basis "$once exit 1 || true" FIXTURES_SETUP ground
 add upon true FIXTURES_REQUIRED ground
 run 0 tree/.ci/run
