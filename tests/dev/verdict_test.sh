@@ -279,6 +279,14 @@ while read -r said; do
   expect "this is a deadline: $said" test "$(kind_of <<<"$said")" = late
 done <deadlines
 
+printf '%s\n' ThreadSanitizer 'a: runtime error: b' 'free(): a' 'malloc(): a' 'double free' \
+  '*** stack smashing detected' >output
+while read -r said; do
+  expect "this is damage: ${said:0:5}" test "$(kind_of <<<"$said")" = damage
+done <output
+shown=$(expect "AddressSanitizer is not named" false)
+expect "no damage is what a small tree has printed" test "$(kind_of <<<"$shown")" = wrong
+
 # is_kind KIND WHAT: what a test has said, from standard input, is a failure of this kind.
 is_kind() { expect "$2" test "$(kind_of)" = "$1"; }
 is_kind wrong "a wrong value beside a deadline of another rank" <<'SAID'
