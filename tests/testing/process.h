@@ -31,6 +31,9 @@ struct Result {
   std::size_t most_bytes = 0;  // The most memory that was resident.
 };
 
+// Returns whether a program's output has words of a sanitizer or of the allocator about damage.
+bool has_damage(const std::string& said);
+
 // A running program. It is killed with this process.
 class Process {
  public:

@@ -9,6 +9,8 @@
 #include <string>
 #include <thread>
 
+#include "testing/terminal.h"
+
 namespace rota::testing {
 namespace {
 
@@ -49,6 +51,18 @@ TEST(ProcessTest, ShowsDamageOfAProgramThatNobodyHasWaitedFor) {
 TEST(ProcessTest, ShowsDamageOnce) {
   EXPECT_EQ(shown("echo '" + kReport + "' >&2", [](Process& process) { process.wait(); }),
             kReport + "\n");
+}
+
+TEST(TerminalTest, ShowsDamageOfAProgram) {
+  ::testing::internal::CaptureStderr();
+  {
+    const Terminal terminal;
+    run({.arguments = {"/bin/sh", "-c", "echo ready; echo '" + kReport + "'"},
+         .standard_output = terminal.theirs.get(),
+         .standard_error = terminal.theirs.get()});
+    EXPECT_NE(terminal.read_until("ready"), "");
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "ready\r\n" + kReport + "\r\n");
 }
 
 // CI tries a test again if it was only too slow.
