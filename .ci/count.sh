@@ -7,7 +7,9 @@ failed=0
 skipped=0
 grace=30            # Seconds in which a lane that is stopped may clean up.
 failures=()         # The names of what failed, for the end of the output.
-declare -A rows=()  # For each row of .ci/allowed_skips: how many skips it allowed in this run.
+declare -A rows=()     # For each row of .ci/allowed_skips: how many skips it allowed in this run.
+declare -A of_lane=()  # The rows that have allowed the skip of a lane.
+out_of_date=           # The names of planted faults that are out of date.
 timings=()
 story=$(mktemp)  # Lists failures and skips, with what the tests said.
 trap 'rm -f "$story"' EXIT
@@ -109,6 +111,7 @@ skip() {
   if row_of "$1" "$2"; then
     ((++skipped))
     rows[$row]=$((${rows[$row]:-0} + 1))
+    [[ $1 == *": "* ]] || of_lane[$row]=1
     echo "##### skipped: $1: $2" >>"$story"
   else
     fail "skipped, and .ci/allowed_skips does not allow it: $1: $2"
@@ -122,6 +125,7 @@ test_lane() {
   local results said begin=$SECONDS status=0 tests=0 bad=0 idle=0 failed_before=$failed
   local kind name what why row again=() mended=0
   local -A passed_later=()  # The tests that are unsteady.
+  local -A told=()          # Those of them that have been told.
   results=$(mktemp)
   said=$(mktemp)
   echo "##### $1"
@@ -146,7 +150,8 @@ test_lane() {
           ;;
         skipped | idle)
           if [[ -n ${passed_later[$name]:-} ]] && ! row_of "$1: $what" "$why"; then
-            tell_unsteady "$name" "$1" "$what: $why"
+            [[ -n ${told[$name]:-} ]] || tell_unsteady "$name" "$1" "$what: $why"
+            told[$name]=yes
             [[ $kind != idle ]] || ((--idle))
           else
             skip "$1: $what" "$why"
@@ -175,17 +180,21 @@ at_most() {
 }
 
 # verdict prints what failed at length, and then, in at most 40 lines, what counts: a log may keep
-# only the end of a long output.
+# only the end of a long output. Skipped lanes come before skipped tests, which may be many.
 verdict() {
   local row lines=()
   cat "$story"
   echo "##### verdict"
   at_most 9 "${failures[@]/#/failed: }"
   at_most 6 "${unsteady[@]/#/unsteady: }"
-  for row in "${!rows[@]}"; do lines+=("$(printf '%5d skipped: %s' "${rows[$row]}" "$row")"); done
-  mapfile -t lines < <( ((${#lines[@]} == 0)) || printf '%s\n' "${lines[@]}" | sort -rn)
+  for row in "${!rows[@]}"; do
+    lines+=("$(printf '%d%5d skipped: %s' "${of_lane[$row]:-0}" "${rows[$row]}" "$row")")
+  done
+  mapfile -t lines < <( ((${#lines[@]} == 0)) ||
+    printf '%s\n' "${lines[@]}" | LC_ALL=C sort -r | cut -c 2-)
   at_most 7 "${lines[@]}"
-  at_most 12 "${timings[@]}"
+  [[ -z $out_of_date ]] || echo "out of date: ${out_of_date:0:200}"
+  at_most 11 "${timings[@]}"
   if ((skipped > 0)); then
     echo "$passed passed, $failed failed, $skipped skipped"
   else

@@ -79,6 +79,18 @@ can_fetch() (
   fetch_packages "$1" "$folder" zlib1g >/dev/null 2>&1
 )
 
+# arm_obstacle prints what is missing for the tests on ARM, after ./dev has tried to install it.
+arm_obstacle() {
+  local packages lacking architecture
+  read -ra packages <<<"$(packages_of arm)"
+  mapfile -t lacking < <(missing_of "${packages[@]}")
+  ((${#lacking[@]} == 0)) || { echo "there is no ${lacking[*]}" && return; }
+  for architecture in arm64 armhf; do
+    has_sysroot "$architecture" || can_fetch "$architecture" ||
+      { echo "no packages of $architecture can be fetched" && return; }
+  done
+}
+
 # The packages that have the shared libraries which rota's programs load.
 run_time_packages=(libc-ares2 libc6 libgcc-s1 libhwloc15 libopenblas0-pthread libssl3 libstdc++6
   libyaml-cpp0.7 zlib1g)

@@ -73,6 +73,26 @@ expect "in CI, faults that are out of date are listed" \
 
 rm tree/tests/planted/{misspelt,broken}.patch
 
+# This machine skips a test, and has no packages for ARM.
+cat >>tree/CMakeLists.txt <<'CMAKE'
+add_test(NAME idle COMMAND sh -c "exit 77")
+set_tests_properties(idle PROPERTIES SKIP_RETURN_CODE 77)
+CMAKE
+fake apt-get <<<'exit 1'
+plant idle '^idle$' "$was" 'int main() { return 3; }'
+plant partly '^(idle|one)$' "$was" 'int main() { return 3; }'
+plant armed '^one$' "$was" 'int main() { return 3; }'
+sed -i '1a Preset: arm64' tree/tests/planted/armed.patch
+run 0 tree/dev planted --changed --minutes 5
+expect "a fault whose test is skipped is named" says '^idle: skipped: \^idle\$ is skipped here'
+expect "a fault is named for which there are no packages" \
+  says '^==> armed: skipped: no packages of arm64 can be fetched$'
+expect "both are listed" test "$(sort tree/build/planted/skipped | paste -sd ' ')" = "armed idle"
+expect "a fault that one of its tests finds is found" says '^partly: found by'
+run 2 tree/dev planted idle
+expect "a fault that cannot be tried is not found" says 'these faults failed, see above: idle$'
+rm tree/tests/planted/{idle,partly,armed}.patch fake/apt-get
+
 # Faults of the simulation are tested two at a time, each in its own copy of the tree.
 cat >>tree/CMakeLists.txt <<'CMAKE'
 add_test(NAME simulation COMMAND one)

@@ -101,6 +101,22 @@ expect "the verdict names what failed, without what it said" \
 expect "the verdict says how much more failed" grep -q '^and 15 more, see above$' verdict
 expect "the verdict counts skips by the row that allows them" \
   grep -qx ' *1 skipped: planted faults: out of date: \.\*' verdict
+expect "the verdict names planted faults that are out of date" grep -qx 'out of date: old' verdict
+
+# The verdict has a place for skipped lanes, however many tests are skipped.
+(
+  cd tree && source .ci/count.sh
+  for reason in 'no tmpfs can be mounted here' 'too few descriptors' 'pipes have no limit here' \
+    'no first interface here' 'munged is not installed' 'no wheel of Open MPI is installed' \
+    "no MPI with the standard's ABI" 'this host has a key of its own'; do
+    for test in one_test two_test; do skip "tests: $test" "$reason"; done
+  done
+  skip "planted faults" "3 left after 6 minutes"
+  verdict
+) >output
+expect "the rows of lanes come first" test "$(sed '1,/^##### verdict$/d' output | head -n 1)" = \
+  "    1 skipped: planted faults: [0-9]+ left after [0-9]+ minutes"
+expect "the other rows are counted" says '^and 2 more, see above$'
 
 # What tests say on a machine that lacks something is allowed.
 allows() { (cd tree && source .ci/count.sh && row_of "$1" "$2"); }
@@ -146,6 +162,12 @@ add partly "$once "'printf "f.cpp:3: Skipped\nno reason\n\n[  SKIPPED ] Moon.Set
 run 0 tree/.ci/run
 expect "a skip that is not allowed is tried again" \
   says '^##### unsteady: partly of tests: skipped, partly: Moon.Sets: no reason$'
+
+mostly_good
+add both "$once "'printf "f.cpp:3: Skipped\nno reason\n\n[  SKIPPED ] %s (0 ms)\n" Moon.Sets Sun.Sets || true'
+run 0 tree/.ci/run
+expect "a test with two such skips is told once" \
+  test "$(grep '^unsteady: ' output)" = "unsteady: both of tests (1 times on this machine)"
 
 mostly_good
 add basis "$once exit 1 || true" FIXTURES_SETUP ground
@@ -222,6 +244,97 @@ run 0 tree/.ci/run
 for name in sum1 sum2 sum3 sum4; do
   expect "a deadline of ranks is tried again" says "^unsteady: $name of tests"
 done
+
+# kind_of prints the kind of the failure of a test that has said what is in standard input.
+kind_of() {
+  {
+    printf '<testcase name="a" status="fail">\n<system-out>'
+    sed 's/&/\&amp;/g; s/</\&lt;/g'
+    printf '</system-out>\n</testcase>\n'
+  } | awk -f tree/.ci/results.awk | sed -n 's/^failed\ta\t//p'
+}
+
+# at_deadlines prints, for each place in the sources that throws an Error at a deadline, its text,
+# with "7 s" for each value. The PMIx server's texts are elsewhere in their file.
+at_deadlines() {
+  find "$source_tree"/{lib,launcher} -name '*.cpp' -print0 | xargs -0 awk '
+    /throw Error\(ErrorCode::kTimeout/ { is_inside = 1; code = "" }
+    is_inside { code = code $0 }
+    is_inside && /;$/ {
+      text = ""
+      while (match(code, /"[^"]*"/)) {
+        text = text substr(code, RSTART + 1, RLENGTH - 2) "7 s"
+        code = substr(code, RSTART + RLENGTH)
+      }
+      print text
+      is_inside = 0
+    }' | grep -v "the launcher's PMIx server: 7 s"
+  sed -n 's/.*wait_for(calls_, .*deadline, "\([^"]*\)".*/\1/p' "$source_tree/lib/stores/pmix_store.cpp" |
+    sed "s/^/the launcher's PMIx server: /"
+  echo "the launcher's PMIx server: reading pmix.job.size takes long"
+}
+at_deadlines >deadlines
+expect "there are texts of deadlines" test "$(wc -l <deadlines)" -ge 18
+while read -r said; do
+  expect "this is a deadline: $said" test "$(kind_of <<<"$said")" = late
+done <deadlines
+
+printf '%s\n' ThreadSanitizer 'a: runtime error: b' 'free(): a' 'malloc(): a' 'double free' \
+  '*** stack smashing detected' >output
+while read -r said; do
+  expect "this is damage: ${said:0:5}" test "$(kind_of <<<"$said")" = damage
+done <output
+shown=$(expect "AddressSanitizer is not named" false)
+expect "no damage is what a small tree has printed" test "$(kind_of <<<"$shown")" = wrong
+
+# is_kind KIND WHAT: what a test has said, from standard input, is a failure of this kind.
+is_kind() { expect "$2" test "$(kind_of)" = "$1"; }
+is_kind wrong "a wrong value beside a deadline of another rank" <<'SAID'
+[ RUN      ] Sum.IsExact
+f.cpp:3: Failure
+Expected equality of these values:
+unknown file: Failure
+C++ exception with description "rank 0: receiving timed out after 20 s" thrown in the test body.
+[  FAILED  ] Sum.IsExact (9 ms)
+SAID
+is_kind wrong "a wrong value, and then a deadline of rotarun" <<'SAID'
+f.cpp:3: Failure
+Expected equality of these values:
+[  FAILED  ] Sum.IsExact (9 ms)
+rotarun: rank 1 failed: receiving from rank 0 timed out after 20 s
+SAID
+is_kind wrong "a wrong value in the test after a deadline" <<'SAID'
+[ RUN      ] Sum.Ends
+waited in vain for 150 s: the program did not end
+[  FAILED  ] Sum.Ends (9 ms)
+[ RUN      ] Sum.IsExact
+f.cpp:9: Failure
+Expected equality of these values:
+[  FAILED  ] Sum.IsExact (9 ms)
+SAID
+is_kind late "an exception at a deadline" <<'SAID'
+unknown file: Failure
+C++ exception with description "rank 0: receiving timed out after 20 s" thrown in the test body.
+[  FAILED  ] Sum.IsExact (9 ms)
+SAID
+is_kind late "an exit code, and the deadline that explains it" <<'SAID'
+f.cpp:3: Failure
+Expected equality of these values:
+  result.exit_code
+rotarun: rank 1 failed: receiving from rank 0 timed out after 20 s
+f.cpp:4: Failure
+Expected equality of these values:
+  result.out
+[  FAILED  ] Sum.IsExact (9 ms)
+SAID
+is_kind late "a program that does not end" <<'SAID'
+[ RUN      ] Sum.Ends
+waited in vain for 150 s: the program did not end
+f.cpp:3: Failure
+Value of: result.was_in_time
+[  FAILED  ] Sum.Ends (9 ms)
+SAID
+
 mostly_good
 add hanging "$once sleep 60 || true" LABELS proof
 echo 'set_tests_properties(hanging PROPERTIES TIMEOUT 1)' >>lane/CTestTestfile.cmake

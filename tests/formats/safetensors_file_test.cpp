@@ -131,7 +131,7 @@ TEST_F(SafetensorsFileTest, IsReplacedAndLeavesNoOtherFile) {
 }
 
 // Runs `act` as process 1, as a container does. Where the system does not allow that, the process
-// has another number. Returns its exit code.
+// has another number. Returns its exit code, or 2 if a signal has ended it.
 int run_as_first(const std::function<void()>& act) {
   const pid_t helper = ::fork();
   if (helper == 0) {
@@ -147,11 +147,11 @@ int run_as_first(const std::function<void()>& act) {
     }
     int status = 0;
     ::waitpid(first, &status, 0);
-    ::_exit(WEXITSTATUS(status));
+    ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 2);
   }
   int status = 0;
   ::waitpid(helper, &status, 0);
-  return WEXITSTATUS(status);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
 }
 
 // When a container starts again in its pod, its processes have the same numbers as before.

@@ -7,6 +7,7 @@
 #include "launcher/launched.h"
 #include "os/host.h"
 #include "os/listener.h"
+#include "testing/own_ports.h"
 
 namespace rota::launcher {
 namespace {
@@ -109,16 +110,6 @@ TEST_F(Provision, GivesEachRankADeviceOrAllOfThem) {
   EXPECT_EQ(devices_with("1", {"-x", "CUDA_VISIBLE_DEVICES=1,2"}).out, "0 1,2\n");
 }
 
-// Returns a port at which nobody listens. The port is outside the range from which the system hands
-// out ports, and each run of these tests begins its search elsewhere.
-std::uint16_t some_free_port() {
-  const unsigned first = 61300 + static_cast<unsigned>(os::own_process()) * 7 % 4000;
-  for (unsigned port = first; port < first + 100; ++port) {
-    if (os::claim_port(static_cast<std::uint16_t>(port))) return static_cast<std::uint16_t>(port);
-  }
-  return 0;
-}
-
 // Returns a range of `count` ports. Ranks do not get the first port.
 std::string range_of(std::uint16_t first, int count) {
   return std::to_string(first) + "-" + std::to_string(first + count - 1);
@@ -130,7 +121,8 @@ std::string lack_of_ports(const std::string& range, const std::string& what) {
 }
 
 TEST_F(Provision, GivesPortsThatAreFree) {
-  const std::uint16_t first = some_free_port();
+  const testing::OwnPorts own;
+  const std::uint16_t first = own.number_of_port(1);  // The test itself claims port 0.
   const auto port = static_cast<std::uint16_t>(first + 1);
   const std::string only = range_of(first, 2);
   const std::vector<std::string> arguments =
@@ -157,7 +149,8 @@ TEST_F(Provision, GivesPortsThatAreFree) {
 }
 
 TEST_F(Provision, LeavesTheListOutWhereThereAreTooFewPorts) {
-  const std::uint16_t first = some_free_port();
+  const testing::OwnPorts own;
+  const std::uint16_t first = own.number_of_port(1);  // The test itself claims port 0.
   const auto told_with = [&](int port_count) {
     const std::string ports = range_of(first, port_count);
     return run_rotarun(script({"-np", "2", "--oversubscribe", "--ports", ports},

@@ -109,9 +109,9 @@ start() {
 }
 
 give_up() {
-  tail -n 5 "$1"/*.log >&2
-  stop "$1"
   echo "$2" >&2
+  tail -n 5 "$1"/*.log >&2 || true
+  stop "$1"
   exit 1
 }
 

@@ -19,6 +19,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/time.h"
 #include "os/pipe.h"
 #include "os/poll_set.h"
 #include "os/process.h"
@@ -71,12 +72,17 @@ os::Fd pipe_with(const std::string& input) {
 constexpr std::array<std::string_view, 6> kDamage = {
     "Sanitizer", "runtime error:", "free(): ", "malloc(): ", "double free", "stack smashing"};
 
+// Says that a test has waited too long: see .ci/results.awk.
+void say_in_vain(const std::string& what, std::chrono::nanoseconds limit) {
+  std::cerr << "waited in vain for " << base::to_text(limit) << ": " << what << std::endl;
+}
+
+}  // namespace
+
 bool has_damage(const std::string& said) {
   return std::ranges::any_of(
       kDamage, [&](std::string_view word) { return said.find(word) != std::string::npos; });
 }
-
-}  // namespace
 
 Process::Process(Command command) {
   // Descriptors inherited from this test's parent must not reach the programs that it starts.
@@ -147,7 +153,9 @@ bool Process::wait_for(const std::string& text, std::chrono::nanoseconds limit) 
   const auto end = Clock::now() + limit;
   while (!is_there() && Clock::now() < end && read_for(milliseconds(100))) {
   }
-  return is_there();
+  if (is_there()) return true;
+  if (out_fd_ || err_fd_) say_in_vain("the program did not print " + text, limit);
+  return false;
 }
 
 Result Process::wait(std::chrono::nanoseconds limit) {
@@ -155,7 +163,8 @@ Result Process::wait(std::chrono::nanoseconds limit) {
   while (!has_ended() && Clock::now() < end) read_for(kPause);
   Result result;
   result.was_in_time = has_ended();
-  if (!has_ended()) {
+  if (!result.was_in_time) {
+    say_in_vain("the program did not end", limit);
     signal(SIGKILL);
     reap(0);
   }

@@ -31,6 +31,9 @@ struct Result {
   std::size_t most_bytes = 0;  // The most memory that was resident.
 };
 
+// Returns whether a program's output has words of a sanitizer or of the allocator about damage.
+bool has_damage(const std::string& said);
+
 // A running program. It is killed with this process.
 class Process {
  public:
@@ -41,13 +44,14 @@ class Process {
   pid_t pid() const noexcept { return pid_; }
   void signal(int number) const noexcept;
 
-  // Reads until stdout or stderr contains `text`. Returns false if that takes longer than `limit`.
+  // Reads until stdout or stderr contains `text`. Returns false if that takes longer than `limit`,
+  // and says so, or if the program has closed both.
   bool wait_for(const std::string& text, std::chrono::nanoseconds limit = std::chrono::seconds(20));
   const std::string& out() const noexcept { return out_; }
   const std::string& err() const noexcept { return err_; }
 
-  // Reads until the program ends, for at most `limit`. The default is long: sanitized programs are
-  // slow.
+  // Reads until the program ends, for at most `limit`. Says so if it takes longer. The default is
+  // long: sanitized programs are slow.
   Result wait(std::chrono::nanoseconds limit = std::chrono::seconds(150));
 
  private:

@@ -9,6 +9,8 @@
 #include <string>
 #include <thread>
 
+#include "testing/terminal.h"
+
 namespace rota::testing {
 namespace {
 
@@ -51,7 +53,31 @@ TEST(ProcessTest, ShowsDamageOnce) {
             kReport + "\n");
 }
 
+TEST(TerminalTest, ShowsDamageOfAProgram) {
+  ::testing::internal::CaptureStderr();
+  {
+    const Terminal terminal;
+    run({.arguments = {"/bin/sh", "-c", "echo ready; echo '" + kReport + "'"},
+         .standard_output = terminal.theirs.get(),
+         .standard_error = terminal.theirs.get()});
+    EXPECT_NE(terminal.read_until("ready"), "");
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "ready\r\n" + kReport + "\r\n");
+}
+
+// CI tries a test again if it was only too slow.
+TEST(ProcessTest, SaysWhatItHasWaitedForInVain) {
+  EXPECT_EQ(shown("exec sleep 60",
+                  [](Process& process) {
+                    EXPECT_FALSE(process.wait_for("ready", std::chrono::milliseconds(20)));
+                    EXPECT_FALSE(process.wait(std::chrono::milliseconds(30)).was_in_time);
+                  }),
+            "waited in vain for 20 ms: the program did not print ready\n"
+            "waited in vain for 30 ms: the program did not end\n");
+}
+
 TEST(ProcessTest, ShowsNothingElse) {
+  EXPECT_EQ(shown("exit 3", [](Process& process) { EXPECT_FALSE(process.wait_for("ready")); }), "");
   EXPECT_EQ(shown("echo all is well", [](Process& process) { process.wait(); }), "");
 }
 

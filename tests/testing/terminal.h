@@ -7,14 +7,17 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <iostream>
 #include <string>
 #include <thread>
 
 #include "os/fd.h"
+#include "testing/process.h"
 
 namespace rota::testing {
 
-// A terminal of 120 columns: the test's end, and the end that a program gets.
+// A terminal of 120 columns: the test's end, and the end that a program gets. Like Process, it prints
+// what programs have said if that has words about damage.
 struct Terminal {
   Terminal() : ours(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
     EXPECT_EQ(::grantpt(ours.get()), 0);
@@ -26,12 +29,18 @@ struct Terminal {
     EXPECT_EQ(::ioctl(theirs.get(), TIOCSWINSZ, &window), 0);
     EXPECT_EQ(::fcntl(ours.get(), F_SETFL, O_NONBLOCK), 0);
   }
+  Terminal(Terminal&&) = delete;
+  ~Terminal() {
+    read_all();
+    if (has_damage(said_)) std::cerr << said_ << std::flush;
+  }
   std::string read_all() const {
     std::string text;
     char buffer[4096];
     for (ssize_t count; (count = ::read(ours.get(), buffer, sizeof buffer)) > 0;) {
       text.append(buffer, static_cast<std::size_t>(count));
     }
+    said_ += text;
     return text;
   }
   void type(const std::string& keys) const {
@@ -48,6 +57,9 @@ struct Terminal {
   }
   os::Fd ours;
   os::Fd theirs;
+
+ private:
+  mutable std::string said_;
 };
 
 }  // namespace rota::testing

@@ -5,7 +5,8 @@
 #
 # With --minutes, as in CI, no fault is begun after N minutes. The names of the faults that were left
 # are in build/planted/left, and the next run with --changed plants them. Those that are out of date
-# are in build/planted/out_of_date, and are no failure then: they say nothing about the tests.
+# are in build/planted/out_of_date, and those whose tests this machine skips are in
+# build/planted/skipped. Neither is a failure then: they say nothing about the tests.
 #
 # A fault is a file tests/planted/NAME.patch: some lines of text, and a patch. A line "Found-by:
 # REGEX" matches the ctest name of a test, which must fail with the fault and pass without it. A
@@ -15,6 +16,8 @@
 source cmake/dev/record.sh
 source cmake/dev/planted_copy.sh
 source cmake/dev/sysroot.sh
+
+lists=(wrong out_of_date skipped left)  # The files of names in build/planted.
 
 # head_of NAME FIELD prints the values of a field in the lines before the patch.
 head_of() { sed -n -e '/^\(diff \|--- \)/q' -e "s/^$2: *//p" "tests/planted/$1.patch"; }
@@ -39,6 +42,31 @@ setup_presets_of() {
   for architecture in $(for name; do builds_of "$name"; done | grep '^arm' | sort -u); do
     setup arm
     make_sysroot "$architecture"
+  done
+}
+
+# is_for_arm NAME succeeds if the fault is built for ARM.
+is_for_arm() { [[ $(builds_of "$1") == arm* ]]; }
+
+# without_arm NAME... prints the names. If this machine cannot get what the builds for ARM need, it
+# leaves out the faults that need them, and lists them in build/planted/skipped.
+without_arm() {
+  local name obstacle
+  for name; do
+    if ! is_for_arm "$name"; then
+      echo "$name"
+      continue
+    fi
+    if [[ ! -v obstacle ]]; then
+      (setup arm) >&2 || true
+      obstacle=$(arm_obstacle)
+    fi
+    if [[ -z $obstacle ]]; then
+      echo "$name"
+    else
+      say "$name: skipped: $obstacle" >&2
+      echo "$name" >>build/planted/skipped
+    fi
   done
 }
 
@@ -86,13 +114,16 @@ build_for() {
   ((${#targets[@]} == 0)) || in_copy compile "$preset" "${targets[@]}"
 }
 
-# verdict_of NAME TEST runs a test in the copy, and prints "passes", "fails" or "is not there".
+# verdict_of NAME TEST runs a test in the copy, and prints "passes", "fails", "is not there" or "is
+# skipped here". If the expression matches several tests, it is enough that one of them passes.
 verdict_of() {
   local log=build/planted/$1.log status=0
   ROTA_SYSROOTS=$kept/arm in_copy run_tests "$(builds_of "$1" | tail -n 1)" -R "$2" \
     >"$log" 2>&1 || status=$?
   if grep -q '^No tests were found' "$log"; then
     echo "is not there"
+  elif ((status == 0)) && grep -q '[.][*]\{3\}Skipped ' "$log" && ! grep -q '[.] *Passed ' "$log"; then
+    echo "is skipped here"
   elif ((status == 0)); then
     echo passes
   else
@@ -118,6 +149,7 @@ without_fault() {
   while read -r test; do
     verdict=$(verdict_without "$1" "$test")
     [[ $verdict != "is not there" ]] || { echo "out of date: $test is not there: $log" && return; }
+    [[ $verdict != "is skipped here" ]] || { echo "skipped: $test $verdict: $log" && return; }
     [[ $verdict == passes ]] || { echo "$test $verdict, without the fault: $log" && return; }
   done < <(head_of "$1" Found-by)
 }
@@ -183,16 +215,15 @@ chosen_faults() {
 is_simulated() { [[ $(head_of "$1" Found-by) == '^simulation$' ]]; }
 
 # plant_all END NAME... plants the faults in the copy, one after the other, and begins none when
-# SECONDS has come to END. Into $planted_tree.wrong, .out_of_date and .left, it writes the names of
-# faults that are not found, that are out of date, and that were not begun.
+# SECONDS has come to END. Into $planted_tree.wrong, .out_of_date, .skipped and .left, it writes the
+# names of faults that are not found, that are out of date, whose tests are skipped here, and that
+# were not begun.
 plant_all() {
-  local end=$1 name key problem
+  local end=$1 name key problem list
   shift
   mkdir -p "$planted_tree"
   rm -f "$planted_tree.without"
-  : >"$planted_tree.wrong"
-  : >"$planted_tree.out_of_date"
-  : >"$planted_tree.left"
+  for list in "${lists[@]}"; do : >"$planted_tree.$list"; done
   for name; do
     ((SECONDS < end)) || { echo "$name" >>"$planted_tree.left" && continue; }
     key=$(fault_key "$name")
@@ -205,6 +236,7 @@ plant_all() {
       echo "$name: $problem"
       case $problem in
         "out of date: "*) echo "$name" >>"$planted_tree.out_of_date" ;;
+        "skipped: "*) echo "$name" >>"$planted_tree.skipped" ;;
         *) echo "$name" >>"$planted_tree.wrong" ;;
       esac
     fi
@@ -215,7 +247,7 @@ plant_all() {
 collect() {
   local tree list
   for tree; do
-    for list in wrong out_of_date left; do cat "$tree.$list" >>"build/planted/$list"; done
+    for list in "${lists[@]}"; do cat "$tree.$list" >>"build/planted/$list"; done
   done
 }
 
@@ -238,10 +270,14 @@ command_planted() {
   fi
   chosen=$(chosen_faults "$@")
   mkdir -p build/planted
-  for list in wrong out_of_date left; do : >"build/planted/$list"; done
+  for list in "${lists[@]}"; do : >"build/planted/$list"; done
   [[ -n $chosen ]] || return 0
   mapfile -t names <<<"$chosen"
-  [[ -z $minutes ]] || mapfile -t names < <(in_drawn_order "${names[@]}")
+  if [[ -n $minutes ]]; then
+    mapfile -t names < <(in_drawn_order "${names[@]}")
+    mapfile -t names < <(without_arm "${names[@]}")
+    ((${#names[@]} > 0)) || return 0
+  fi
   setup_presets_of "${names[@]}"
   say "planting ${#names[@]} faults in copies of the tree below build/planted"
   for name in "${names[@]}"; do
@@ -264,7 +300,7 @@ command_planted() {
   collect "$second_tree" "$first_tree"
   planted_tree=$first_tree plant_all "$end" "${others[@]}"
   collect "$first_tree"
-  [[ -n $minutes ]] || cat build/planted/out_of_date >>build/planted/wrong
+  [[ -n $minutes ]] || cat build/planted/{out_of_date,skipped} >>build/planted/wrong
   mapfile -t wrong <build/planted/wrong
   ((${#wrong[@]} == 0)) || die "planted: these faults failed, see above: ${wrong[*]}"
 }
