@@ -99,6 +99,17 @@ TEST_F(MismatchTest, AnswersWhatIsAskedForAfterwards) {
   EXPECT_EQ(later[0].text, sent[0].text);
 }
 
+TEST_F(MismatchTest, IsSaidInWholeCharacters) {
+  const std::string whole(1023, 'a');
+  wait_in(0, "0#17", whole + "é");
+  wait_in(1, "0#17", "barrier");
+  const auto sent = world_.sent_to(2);
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(sent[0].text,
+            "rank 0 is in " + whole +
+                ", but rank 1 is in barrier: every rank must make the same calls in the same order");
+}
+
 // A rank may send any string that fits in a message. The report about it has to fit as well.
 TEST_F(MismatchTest, IsSaidInAMessageThatCanBeSent) {
   wait_in(0, "0#17", std::string(65'000, 'a'));
