@@ -440,9 +440,9 @@ TEST_F(MpiWorldTest, AsksForNoNextMessageAfterMpi) {
   testing::on_mpi_threads(2, [&](std::size_t rank) {
     const transport::mpi::World world(FakeMpi::calls(), fake.comm(rank),
                                       base::Clock::now() + std::chrono::seconds(20));
-    transport::mpi::MpiChannel channel(world, {.process = rank == 0 ? 1 : 0,
-                                               .out_tag = rank == 0 ? 0 : 2,
-                                               .in_tag = rank == 0 ? 2 : 0});
+    transport::mpi::MpiChannel channel(
+        world,
+        {.process = rank == 0 ? 1 : 0, .out_tag = rank == 0 ? 0 : 2, .in_tag = rank == 0 ? 2 : 0});
     if (rank == 1) {
       channel.start_send({}, {});
       while (channel.progress_send() != transport::Progress::kDone) std::this_thread::yield();

@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 class MismatchTest : public ::testing::Test {
  protected:
@@ -105,9 +106,7 @@ TEST_F(MismatchTest, IsSaidInWholeCharacters) {
   wait_in(1, "0#17", "barrier");
   const auto sent = world_.sent_to(2);
   ASSERT_THAT(sent, SizeIs(1));
-  EXPECT_EQ(sent[0].text,
-            "rank 0 is in " + whole +
-                ", but rank 1 is in barrier: every rank must make the same calls in the same order");
+  EXPECT_THAT(sent[0].text, StartsWith("rank 0 is in " + whole + ", but rank 1 is in barrier"));
 }
 
 // A rank may send any string that fits in a message. The report about it has to fit as well.
