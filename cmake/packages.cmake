@@ -22,9 +22,10 @@ if(CMAKE_CROSSCOMPILING)
     ${CMAKE_SYSROOT}/${library_folder}/openblas-pthread)
 endif()
 
-# A package of 32-bit ARM refuses processors that its programs cannot run on.
+# A package of 32-bit ARM refuses processors that its programs cannot run on. Without a cross
+# compiler, CMake names the processor as the kernel does, which may be one of 64 bits.
 set(rota_preinst)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^armv")
+if(CMAKE_SIZEOF_VOID_P EQUAL 4 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(arm|aarch64)")
   set(rota_preinst ${CMAKE_CURRENT_LIST_DIR}/armhf/preinst)
 endif()
 

@@ -4,8 +4,8 @@ llvm-mca models a processor, but neither its caches nor its memory. It counts th
 whose data are in the first-level cache. No processor ran anything. `plain` is what it counts for
 the loop that GCC makes of plain C++: plain_loops.cpp. The bound is the time that the busiest unit
 of the processor needs for the loads, the stores and the arithmetic of the kernel's loop, if no
-instruction waits for another one. The last line lists the kernels that take longer than the plain
-loop.
+instruction waits for another one. Below the table are the cycles of a loop of plain intrinsics. The
+last line lists the kernels that take longer than the plain loop.
 """
 
 import json
@@ -48,6 +48,7 @@ KERNELS = [
     Kernel("SGD", r"^void sgd_update<float>", 16, 12),
     Kernel("Adam", r"^void adam_update<float>", 8, 16),
 ]
+BY_INTRINSICS = Kernel("float32 sum by intrinsics", "", 16, 8)  # Only in plain_loops.cpp.
 
 
 def output_of(command, **options):
@@ -176,6 +177,9 @@ def main():
                 slow.append(f"{kernel.title} on {cpu}")
         print(f"| {kernel.title} | {len(loop) * ELEMENTS / kernel.elements:.1f} | "
               + " | ".join(f"{figure:.1f}" for figure in figures) + " |")
+    by_intrinsics = plain_loop_of(BY_INTRINSICS, plain_functions)
+    print(f"{BY_INTRINSICS.title}: " + ", ".join(
+        f"{cycles_of(*by_intrinsics, model):.1f} on {cpu}" for cpu, model in CPUS.items()))
     print("slower than the plain loop: " + (", ".join(slow) or "none"))
 
 

@@ -158,6 +158,7 @@ int run_guarded(os::SignalWatch& signals, const std::function<int(pid_t guard)>&
         "process whose parent ends before it may outlive the job");
   }
   make_heartbeat();
+  share_explained_kills();
   OomKills oom_kills;
   const pid_t child = os::fork_process();
   if (child == 0) {

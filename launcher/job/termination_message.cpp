@@ -2,9 +2,9 @@
 #include "launcher/job/termination_message.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "cluster/environment.h"
 #include "launcher/job/end_report.h"
 #include "os/file.h"
@@ -15,39 +15,20 @@ namespace {
 constexpr const char* kUsualFile = "/dev/termination-log";
 constexpr const char* kFileVariable = "ROTA_TERMINATION_LOG";
 
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-// Returns the number of bytes of the first character; 0 if the character is not valid or not
-// printable.
-std::size_t character_bytes(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  const bool is_printable = (first >= 0x20 && first < 0x7F) || first == '\n' || first == '\t';
-  if (first < 0x80) return is_printable ? 1 : 0;
-  const std::size_t count = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < count) return 0;
-  if (!std::ranges::all_of(text.substr(1, count - 1), is_continuation)) return 0;
-  // Some sequences are not valid: one that is longer than necessary, one half of a surrogate pair,
-  // or one beyond the last character.
-  const auto second = static_cast<unsigned char>(text[1]);
-  const bool is_wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-                        (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-  return is_wrong ? 0 : count;
+bool is_printable(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte >= 0x20 && byte != 0x7F) || c == '\n' || c == '\t';
 }
 
-std::string to_utf8(std::string_view text) {
+// Replaces each byte that is no part of a character, or that is not printable.
+std::string to_printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const std::size_t bytes = character_bytes(text);
+    const std::size_t bytes = is_printable(text.front()) ? base::character_bytes(text) : 0;
     result += bytes > 0 ? text.substr(0, bytes) : "?";
     text.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return result;
-}
-
-std::string_view cut(std::string_view text, std::size_t most_bytes) {
-  if (text.size() <= most_bytes) return text;
-  while (most_bytes > 0 && is_continuation(text[most_bytes])) --most_bytes;
-  return text.substr(0, most_bytes);
 }
 
 // Returns where the quoted lines of a rank begin. These lines are at the end of the text.
@@ -66,10 +47,10 @@ std::size_t begin_of_quote(std::string_view text) {
 
 std::string termination_message(const std::string& words, int exit_code) {
   const std::string end = "exit code " + std::to_string(exit_code) + "\n";
-  const std::string text = to_utf8(words) + "\n";
+  const std::string text = to_printable(words) + "\n";
   std::size_t quote = begin_of_quote(text);
   const std::string_view reason =
-      cut(std::string_view(text).substr(0, quote), kMostMessageBytes - end.size() - 1);
+      base::cut(std::string_view(text).substr(0, quote), kMostMessageBytes - end.size() - 1);
   const std::size_t room = kMostMessageBytes - end.size() - 1 - reason.size();
   while (text.size() - quote > room) quote = text.find('\n', quote) + 1;
   std::string message(reason);

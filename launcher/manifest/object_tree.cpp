@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/utf8.h"
+
 namespace rota::manifest {
 namespace {
 
@@ -81,10 +83,7 @@ std::string on_one_line(std::string text) {
 std::string cut(std::string text) {
   constexpr std::size_t kMost = 2000;
   if (text.size() <= kMost) return text;
-  std::size_t end = kMost;
-  const auto is_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
-  while (end > 0 && is_inside(text[end])) --end;  // Do not cut inside a UTF-8 character.
-  return text.substr(0, end) + " ...";
+  return std::string(base::cut(text, kMost)) + " ...";
 }
 
 std::string shown(const Tree& tree) {

@@ -2,19 +2,12 @@
 // end, and neither would its job.
 #include "launcher/ranks/heartbeat.h"
 
-#include <sys/mman.h>
-
 #include <atomic>
-#include <new>
 
-#include <rota/error.h>
-
-#include "os/system_error.h"
+#include "launcher/ranks/shared_counter.h"
 
 namespace rota::launcher {
 namespace {
-
-using Counter = std::atomic<std::uint64_t>;
 
 // Four checks without a new beat take nearly five seconds.
 constexpr std::uint64_t kMostMissed = 4;
@@ -24,18 +17,11 @@ constexpr std::uint64_t kMostMissedAtFirst = 30;
 // example by Ctrl-Z.
 constexpr auto kLateLook = kPulseTime * 2;
 
-Counter* shared_counter = nullptr;  // NOLINT: a process has only one.
+SharedCounter* shared_counter = nullptr;  // NOLINT: a process has only one.
 
 }  // namespace
 
-void make_heartbeat() {
-  void* page =
-      ::mmap(nullptr, sizeof(Counter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED)
-    throw Error(ErrorCode::kNoMemory,
-                "there is no memory for the heartbeat's page" + os::advice_on_memory());
-  shared_counter = new (page) Counter(0);
-}
+void make_heartbeat() { shared_counter = make_shared_counter("the heartbeat's page"); }
 
 void beat() noexcept {
   if (shared_counter) shared_counter->fetch_add(1, std::memory_order_relaxed);

@@ -7,6 +7,10 @@
 
 namespace rota::launcher {
 
+// Lets this process and those that it forks later count together which kills are explained. Call it
+// in rotarun's outer process, before the inner one exists. Throws Error kNoMemory.
+void share_explained_kills();
+
 class OomKills {
  public:
   OomKills();  // Kills before this moment explain nothing.
@@ -16,8 +20,8 @@ class OomKills {
   std::string why_killed(int signal);
 
  private:
-  // How many kills cannot explain the end of another process. Empty: the system does not count.
-  std::optional<std::uint64_t> count_;
+  // How many kills were not explained when this object was made. Empty: the system does not count.
+  std::optional<std::uint64_t> unexplained_;
 };
 
 }  // namespace rota::launcher

@@ -53,6 +53,14 @@ void require_host_room(std::size_t count, std::size_t missing,
                   " bytes of memory and swap left: allocate less, or run fewer ranks on this host");
 }
 
+[[noreturn]] void throw_lack_of_addresses(std::uint64_t bytes) {
+  throw Error(ErrorCode::kNoMemory,
+              "mmap of " + std::to_string(bytes) +
+                  " shared bytes: a 32-bit program has no addresses for them; limit them with "
+                  "ulimit -f, or use a 32-bit rotarun" +
+                  advice_on_memory());
+}
+
 // Maps the first `count` bytes of `memory` at an address whose lower 28 bits are `place`. The
 // system chooses the first address, and each further try wishes for a lower one, which the system
 // grants if it is free. No try takes more addresses than the memory has, since a limit of addresses
@@ -68,6 +76,7 @@ std::byte* map_at(const Fd& memory, std::size_t count, std::size_t place) {
       tries = kMostTries - 1;
       continue;
     }
+    if (found == MAP_FAILED && errno == ENOMEM && !kIsRoomy) throw_lack_of_addresses(count);
     if (found == MAP_FAILED) throw_errno("mmap of " + std::to_string(count) + " shared bytes");
     auto* const start = static_cast<std::byte*>(found);
     const std::size_t beyond = (reinterpret_cast<std::uintptr_t>(start) - place) % kAddressStep;
@@ -102,12 +111,7 @@ SharedMapping::SharedMapping(Fd memory, std::size_t place, std::size_t page_byte
   struct stat status {};
   if (::fstat(memory_.get(), &status) != 0) throw_errno("fstat of a memfd");
   const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
-  if (!base::as_size(whole_pages(file_bytes, page_bytes))) {
-    throw Error(ErrorCode::kNoMemory,
-                "mmap of " + std::to_string(file_bytes) +
-                    " shared bytes: a 32-bit program has no addresses for them; limit them with "
-                    "ulimit -f, or use a 32-bit rotarun");
-  }
+  if (!base::as_size(whole_pages(file_bytes, page_bytes))) throw_lack_of_addresses(file_bytes);
   const auto count = static_cast<std::size_t>(file_bytes);
   place = static_cast<std::size_t>(whole_pages(place, page_bytes));
   bytes_ = {map_at(memory_, count, place), count};

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/utf8.h"
 #include "os/host.h"
 #include "os/poll_set.h"
 
@@ -206,7 +207,7 @@ void Client::report_waiting(std::size_t peer, const std::string& operation_key,
     return Message{.type = MessageType::kWaiting,
                    .blamed = static_cast<std::uint32_t>(peer),
                    .key = operation_key,
-                   .text = operation_text.substr(0, kMostTextBytes)};
+                   .text = std::string(base::cut(operation_text, kMostTextBytes))};
   });
 }
 
@@ -225,8 +226,9 @@ void Client::report_trained(std::uint64_t step) noexcept {
 void Client::abort(ErrorCode code, std::optional<std::size_t> blamed,
                    const std::string& text) noexcept {
   send_last([&] {
-    Message message{
-        .type = MessageType::kAbort, .error = code, .text = text.substr(0, kMostTextBytes)};
+    Message message{.type = MessageType::kAbort,
+                    .error = code,
+                    .text = std::string(base::cut(text, kMostTextBytes))};
     if (blamed) message.blamed = static_cast<std::uint32_t>(*blamed);
     return message;
   });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/utf8.h"
 
 namespace rota::rendezvous {
 namespace {
@@ -29,7 +30,7 @@ std::string name_of(std::size_t rank) { return "rank " + std::to_string(rank); }
 
 std::string name_of(const Message& request) {
   return (request.type == MessageType::kBarrier ? "barrier \"" : "get \"") +
-         request.key.substr(0, kMostQuotedBytes) + "\"";
+         std::string(base::cut(request.key, kMostQuotedBytes)) + "\"";
 }
 
 // Returns the deadline of a wait. A rank can ask for any length: the limit keeps the sum from
@@ -419,7 +420,7 @@ std::optional<Message> Coordinator::find_mismatch(const std::string& operation_k
   }
   if (!other) return std::nullopt;
   const auto text_of = [&](std::size_t rank) {
-    return ranks_[rank].operation->text.substr(0, kMostQuotedBytes);
+    return std::string(base::cut(ranks_[rank].operation->text, kMostQuotedBytes));
   };
   return Message{.type = MessageType::kAborted,
                  .error = ErrorCode::kMismatch,

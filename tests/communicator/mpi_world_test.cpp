@@ -23,6 +23,7 @@
 #include "testing/mpi_world.h"
 #include "testing/on_every_rank.h"
 #include "testing/said_by_child.h"
+#include "transport/mpi/channel.h"
 #include "transport/mpi/world.h"
 
 namespace rota {
@@ -449,6 +450,33 @@ TEST_F(MpiWorldTest, ClosesAReceiveThatIsUnderWayAfterMpi) {
     }
     all.arrive_and_wait();
   });
+}
+
+// Method: the message has no payload, so nothing is received between its header and its end.
+TEST_F(MpiWorldTest, AsksForNoNextMessageAfterMpi) {
+  FakeMpi fake(2);
+  std::barrier all(2);
+  testing::on_mpi_threads(2, [&](std::size_t rank) {
+    const transport::mpi::World world(FakeMpi::calls(), fake.comm(rank),
+                                      base::Clock::now() + std::chrono::seconds(20));
+    transport::mpi::MpiChannel channel(
+        world,
+        {.process = rank == 0 ? 1 : 0, .out_tag = rank == 0 ? 0 : 2, .in_tag = rank == 0 ? 2 : 0});
+    if (rank == 1) {
+      channel.start_send({}, {});
+      while (channel.progress_send() != transport::Progress::kDone) std::this_thread::yield();
+    } else {
+      while (!channel.incoming()) std::this_thread::yield();
+    }
+    all.arrive_and_wait();
+    if (rank == 0) {
+      testing::set_fake_mpi({.is_finalized = true});
+      const auto error = testing::error_of([&] { channel.finish_receive(); });
+      EXPECT_TRUE(error && error->code() == ErrorCode::kClosed) << (error ? error->what() : "");
+    }
+    all.arrive_and_wait();
+  });
+  EXPECT_EQ(fake.open_requests(), 0U) << "a receive was begun after MPI_Finalize";
 }
 
 // When a child ends with exit(), rota's end of MPI runs there as well: MPI_Finalize would wait for

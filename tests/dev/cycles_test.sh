@@ -67,7 +67,7 @@ assert refused(lambda: cycles.plain_loop_of(kernel._replace(read=5), {"two_kinds
 # Each kernel has its plain loop.
 with open(sys.argv[1] + "/plain_loops.cpp", encoding="utf-8") as source:
     plain = source.read()
-for each in cycles.KERNELS:
+for each in [*cycles.KERNELS, cycles.BY_INTRINSICS]:
     name = cycles.re.sub(r"\W+", "_", each.title)
     assert cycles.re.search(r"\b" + name + r"\(", plain), name
 PY

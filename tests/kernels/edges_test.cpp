@@ -339,6 +339,25 @@ TYPED_TEST(EdgesOfArrays, AreKeptByOptimizers) {
   }
 }
 
+// The norm adds more numbers in a turn than other kernels do: one for each lane.
+TYPED_TEST(EdgesOfArrays, AreKeptByTheSquaredNorm) {
+  using T = TypeParam;
+  constexpr std::size_t kMost = kNormThreads * kNormLanes + 70;
+  const FencedArray room(kMost * sizeof(T));
+  for (std::size_t count = 0; count <= kMost; ++count) {
+    std::vector<T> values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>(i % 97) / T(7);
+    const double expected = reference<Optimizers>().updates<T>().squared_norm(values.data(), count);
+    for (const Optimizers* row : supported<Optimizers>()) {
+      for (const bool is_at_end : {true, false}) {
+        const auto* at = reinterpret_cast<const T*>(room.put(bytes_of(values), is_at_end));
+        ASSERT_EQ(row->updates<T>().squared_norm(at, count), expected)
+            << row->variant->name << ", count " << count;
+      }
+    }
+  }
+}
+
 TYPED_TEST(EdgesOfArrays, AreKeptByTiles) {
   using T = TypeParam;
   constexpr std::size_t kMost = 70;

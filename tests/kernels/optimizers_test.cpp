@@ -29,30 +29,35 @@ class OptimizersTest : public ::testing::Test {
                           std::size_t count);
 
   // Method: each variant and the reference run on equal copies. The values begin `shift` elements
-  // after an aligned address, inside a longer array. All copies must be equal afterwards.
+  // after an aligned address, inside a longer array. The values of each further array begin `apart`
+  // elements later in theirs. All copies must be equal afterwards.
   void expect_scalar_bits(Kernel kernel) {
     for (const Optimizers* optimizers : supported<Optimizers>()) {
       for (std::size_t count : awkward_counts()) {
         for (std::size_t shift = 0; shift <= 3; ++shift) {
-          SCOPED_TRACE(std::string(optimizers->variant->name) + ", count " + std::to_string(count) +
-                       ", shift " + std::to_string(shift));
-          compare(kernel, *optimizers, count, shift);
+          for (std::size_t apart = 0; apart <= 1; ++apart) {
+            SCOPED_TRACE(std::string(optimizers->variant->name) + ", count " +
+                         std::to_string(count) + ", shift " + std::to_string(shift) + ", apart " +
+                         std::to_string(apart));
+            compare(kernel, *optimizers, count, shift, apart);
+          }
         }
       }
     }
   }
 
  private:
-  void compare(Kernel kernel, const Optimizers& optimizers, std::size_t count, std::size_t shift) {
-    const std::size_t all = count + shift + 2 * kGuardValues;
+  void compare(Kernel kernel, const Optimizers& optimizers, std::size_t count, std::size_t shift,
+               std::size_t apart) {
+    const std::size_t all = count + shift + 3 * apart + 2 * kGuardValues;
     std::vector<T> expected[] = {any_values<T>(all, 1), any_values<T>(all, 2),
                                  any_values<T>(all, 3)};
     const std::vector<T> input = any_values<T>(all, 4);
     std::vector<T> changed[] = {expected[0], expected[1], expected[2]};
     const std::size_t begin = kGuardValues + shift;
     const auto run = [&](const Updates<T>& updates, std::vector<T>(&arrays)[3]) {
-      kernel(updates, arrays[0].data() + begin, arrays[1].data() + begin, arrays[2].data() + begin,
-             input.data() + begin, count);
+      kernel(updates, arrays[0].data() + begin, arrays[1].data() + begin + apart,
+             arrays[2].data() + begin + 2 * apart, input.data() + begin + 3 * apart, count);
     };
     run(reference<Optimizers>().updates<T>(), expected);
     run(optimizers.updates<T>(), changed);

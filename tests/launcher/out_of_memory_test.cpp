@@ -140,6 +140,29 @@ TEST_F(OutOfMemory, IsNamedAsWhatEndedTheInnerProcess) {
                                    "control group is 64 MiB); the job was ended\n"));
 }
 
+// Method: the kernel has killed rank 1, and rank 0 does not end, when somebody kills the inner
+// process.
+TEST_F(OutOfMemory, OfARankIsNotSaidOfTheInnerProcess) {
+  const SmallGroup group;
+  if (!group.is_there()) GTEST_SKIP() << "no memory control group can be made here";
+  const std::string go = folder_ + "/go";
+  Process job(inside(
+      group, rotarun(script({"-np", "2"}, "if [ $ROTA_RANK = 1 ]; then while ! [ -e " + go +
+                                              " ]; do sleep 0.01; done; exec tail /dev/zero; fi; "
+                                              "trap '' TERM; read -r _ _ _ inner _ < "
+                                              "/proc/$PPID/stat; echo inner $inner; "
+                                              "while :; do sleep 1; done"))));
+  ASSERT_TRUE(job.wait_for("inner ")) << job.err();
+  ASSERT_TRUE(job.wait_for("\n")) << job.err();
+  const std::string inner = job.out().substr(6, job.out().find('\n') - 6);
+  std::ofstream(go) << "\n";
+  ASSERT_TRUE(job.wait_for("out of memory")) << job.err();
+  ASSERT_EQ(::kill(std::stoi(inner), SIGKILL), 0);
+  EXPECT_EQ(job.wait().exit_code, 137) << job.err();
+  EXPECT_THAT(job.err(), HasSubstr("rotarun: its own process " + inner +
+                                   " was killed by SIGKILL; the job was ended\n"));
+}
+
 TEST_F(OutOfMemory, IsNotSaidOfARankThatWasKilled) {
   const Result result =
       run_rotarun(script({"-np", "2"}, "[ $ROTA_RANK = 1 ] && kill -9 $$; exec sleep 1000"));

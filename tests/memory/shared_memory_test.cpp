@@ -71,6 +71,24 @@ TEST(SharedMemory, ThatDoesNotFitIsRefused) {
   }
 }
 
+// A rotarun of 64 bits makes memory for each rank that a rank of 32 bits can map alone, but not
+// beside that of the other ranks. On 64 bits, the test has nothing to do.
+TEST(SharedMemory, ThatDoesNotFitBesideThatOfOthersSaysWhatToDo) {
+  if constexpr (sizeof(void*) == 4) {
+    const auto error = rota::testing::error_of([] {
+      std::vector<SharedMapping> mappings;
+      for (int i = 0; i < 4; ++i) mappings.emplace_back(make_shared_memory("test", 1024 * kMiB));
+    });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), ErrorCode::kNoMemory);
+    EXPECT_NE(std::string(error->what())
+                  .find("mmap of 1073741824 shared bytes: a 32-bit program has no addresses for "
+                        "them; limit them with ulimit -f, or use a 32-bit rotarun"),
+              std::string::npos)
+        << error->what();
+  }
+}
+
 std::size_t mapped_bytes() {
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;

@@ -69,6 +69,13 @@ TEST_F(ClientTest, CutsALongReasonForAnAbort) {
   EXPECT_EQ(message->text, std::string(4096, 'x'));
 }
 
+TEST_F(ClientTest, CutsAReasonAtTheEndOfACharacter) {
+  client_.abort(ErrorCode::kSystem, 1, std::string(4095, 'x') + "é");
+  const auto message = heard();
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->text, std::string(4095, 'x'));
+}
+
 TEST_F(ClientTest, SaysInWhatItWaits) {
   client_.report_waiting(2);
   EXPECT_EQ(heard(), (Message{.type = MessageType::kWaiting, .blamed = 2}));

@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 class MismatchTest : public ::testing::Test {
  protected:
@@ -97,6 +98,15 @@ TEST_F(MismatchTest, AnswersWhatIsAskedForAfterwards) {
   EXPECT_EQ(later[0].type, MessageType::kAborted);
   EXPECT_EQ(later[0].id, 8U);
   EXPECT_EQ(later[0].text, sent[0].text);
+}
+
+TEST_F(MismatchTest, IsSaidInWholeCharacters) {
+  const std::string whole(1023, 'a');
+  wait_in(0, "0#17", whole + "é");
+  wait_in(1, "0#17", "barrier");
+  const auto sent = world_.sent_to(2);
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_THAT(sent[0].text, StartsWith("rank 0 is in " + whole + ", but rank 1 is in barrier"));
 }
 
 // A rank may send any string that fits in a message. The report about it has to fit as well.

@@ -141,6 +141,12 @@ TEST_F(ShmTest, ALongCauseIsCutNotSpilled) {
   EXPECT_EQ(ranks_[1].aborted()->text.size(), AbortWord::kTextBytes - 1);
 }
 
+TEST_F(ShmTest, ALongCauseEndsWithAWholeCharacter) {
+  const std::string whole(AbortWord::kTextBytes - 2, 'x');
+  ranks_[0].abort({.rank = 0, .code = ErrorCode::kAborted, .blamed = {}, .text = whole + "é"});
+  EXPECT_EQ(ranks_[1].aborted()->text, whole);
+}
+
 // Kernels of ARM have pages of 4, 16 or 64 KiB. Method: the size of a page is given, and is at
 // least that of this machine.
 class PageSizeTest : public ShmTest, public ::testing::WithParamInterface<std::size_t> {

@@ -8,6 +8,7 @@
 
 #include "auth/key.h"
 #include "base/hex.h"
+#include "base/utf8.h"
 #include "cluster/host_names.h"
 #include "launcher/plan/job_scope.h"
 #include "launcher/plan/nested_launch.h"
@@ -23,7 +24,7 @@ constexpr std::size_t kMostWordsBytes = 512;
 std::string shortened(std::string words) {
   if (words.size() <= kMostWordsBytes) return words;
   const std::string digest = base::to_hex(auth::sha256(std::as_bytes(std::span(words))));
-  words.resize(kMostWordsBytes);
+  words.resize(base::cut(words, kMostWordsBytes).size());
   return words + "... (sha256 of all of it: " + digest + ")";
 }
 

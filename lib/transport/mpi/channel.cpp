@@ -154,6 +154,7 @@ std::size_t MpiChannel::receive(std::span<std::byte> into) {
 
 void MpiChannel::finish_receive() {
   ROTA_ASSERT(header_has_arrived_ && taken_ == in_.bytes && peeked_.empty());
+  world_.require_open();
   header_has_arrived_ = false;
   asked_ = 0;
   taken_ = 0;

@@ -2,8 +2,10 @@
 // after the fields of the cause, the bit that marks the fields as valid.
 #include "transport/shm/abort_word.h"
 
-#include <algorithm>
 #include <cstring>
+#include <string_view>
+
+#include "base/utf8.h"
 
 namespace rota::transport::shm {
 
@@ -22,9 +24,9 @@ bool AbortWord::begin(std::size_t rank) noexcept {
 void AbortWord::tell(const Cause& cause) noexcept {
   code_ = static_cast<std::uint32_t>(cause.code);
   blamed_ = cause.blamed ? static_cast<std::uint32_t>(*cause.blamed) : kNobody;
-  const std::size_t count = std::min(cause.text.size(), text_.size() - 1);
-  std::memcpy(text_.data(), cause.text.data(), count);
-  text_[count] = '\0';
+  const std::string_view text = base::cut(cause.text, text_.size() - 1);
+  std::memcpy(text_.data(), text.data(), text.size());
+  text_[text.size()] = '\0';
   // Relaxed, because this rank has written the word, and no other rank changes it any more.
   const std::uint32_t writer = word_.load(std::memory_order_relaxed);
   word_.store(writer | kTold, std::memory_order_release);  // Publishes the fields.
