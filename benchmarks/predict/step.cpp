@@ -25,7 +25,7 @@ using collectives::Collective;
 constexpr std::size_t kSumsBytes = 3 * sizeof(double);  // Samples, loss, correct answers.
 constexpr std::size_t kMostSteps = 64;  // Bursts that last longer are not simulated to their end.
 constexpr double kMostJitter = 1000;
-constexpr double kEqual = 1e-9;         // Steps whose times differ by this fraction are equal.
+constexpr double kEqual = 1e-9;  // Steps whose times differ by this fraction are equal.
 
 void require_steps(const WorldModel& model, const StepOptions& options) {
   const double jitter = options.jitter;

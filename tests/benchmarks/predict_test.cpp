@@ -198,7 +198,8 @@ TEST(Predict, RefusesNamesThatItDoesNotKnow) {
   EXPECT_EQ(refused_prediction({"--transport", "shm", "--hosts", "1,2"}),
             "--transport shm joins the ranks of one host: name shm+tcp for several hosts, or "
             "--hosts 1");
-  EXPECT_EQ(refused_prediction({"--transport", "shm", "--hosts", "1", "--ranks-per-host", "2"}), "");
+  EXPECT_EQ(refused_prediction({"--transport", "shm", "--hosts", "1", "--ranks-per-host", "2"}),
+            "");
   EXPECT_EQ(refused_prediction({"--cores", "4x"}), "--cores: '4x' is not a whole number");
   EXPECT_EQ(refused_prediction({"more"}), "'more' is not an option");
 }

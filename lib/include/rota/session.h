@@ -80,8 +80,9 @@ class ROTA_EXPORT Session {
   void track(const std::string& name, Values values);
   void track_own(const std::string& name, Values values);
   void track(StateVisit visit);
-  // `hook` is borrowed, and must outlive this object. add_chief_hook() adds it on rank 0 only. Throw
-  // Error kInvalidArgument after restore(): the hook would have missed on_begin() and its state.
+  // `hook` is borrowed, and must outlive this object. add_chief_hook() adds it on rank 0 only.
+  // Throw Error kInvalidArgument after restore(): the hook would have missed on_begin() and its
+  // state.
   void add_hook(SessionHook& hook);
   void add_chief_hook(SessionHook& hook);
 
