@@ -19,8 +19,8 @@ class ROTA_EXPORT TrainingSession : public Wisher, public StepGuard {
  public:
   // Called before the first step. Collective. If there is a state to go on from, writes it to the
   // pieces that `visit` names. The place in the run (its epoch and step) comes first in a visit.
-  // Returns whether the run is fresh, the path of the state or of the parameters that were
-  // restored, and the size of the world that saved them. `visit` may be kept until end() or fail(),
+  // Returns whether the run is fresh; the path of the state, or of the parameters, that it has
+  // restored; and the size of the world that saved them. `visit` may be kept until end() or fail(),
   // and may be called between steps.
   virtual BeginReport begin(const StateVisit& visit) = 0;
 
