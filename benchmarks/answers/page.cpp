@@ -81,10 +81,12 @@ PredictArguments arguments_of_worth() {
   return arguments;
 }
 
-// Returns a cell about a world, or `without` if there is none.
-std::string cell_of(const PredictedWorld* world, const std::string& without) {
-  if (world == nullptr) return without;
-  return base::counted(world->shape.host_count, "host", "hosts") + ": " +
+// Returns a cell about the largest world that is worth it.
+std::string cell_of(const Worth& worth) {
+  const PredictedWorld* const world = worth.largest();
+  if (world == nullptr) return "none predicted";
+  return base::counted(world->shape.host_count, "host", "hosts") +
+         (worth.is_limit ? ", as many as a job can have: " : ": ") +
          predicted_share(efficiency_of(world->step));
 }
 
@@ -143,10 +145,10 @@ same share for bytes. The ring has the 64 workers alone. Nothing overlaps in eit
 
 constexpr const char* kWorth = R"(### How many workers are worth it?
 
-These are the most hosts of 4 GPUs at 25 Gbit/s with an efficiency of at least 80 %, by a ring with
-buckets of 16 MiB. For your own model, write a [workload](../predicting.md#what-you-give), and run
-the next command. It gives bytes the same share of the rate. Without a calibration, messages within
-a host and additions cost it nothing.
+These are the most hosts of 4 GPUs with an efficiency of at least 80 %, for three rates of their
+cables, by a ring with buckets of 16 MiB. For your own model, write a
+[workload](../predicting.md#what-you-give), and run the next command. It gives bytes the same share
+of 25 Gbit/s. Without a calibration, messages within a host and additions cost it nothing.
 
 ```sh
 rota-bench predict --worth 80 --workload FILE --ranks-per-host 4 --rate 20.5G --latency 20us \
@@ -250,13 +252,14 @@ std::string servers_table() {
 }
 
 std::string worth_table() {
-  const std::array<std::string, 3> titles{"", "worth it", "too large"};
+  const std::array<std::string, 4> titles{"", "10 Gbit/s", "25 Gbit/s", "100 Gbit/s"};
   std::string table = head_of_table(titles);
   for (const std::string& model : names_of_models()) {
-    const Worth worth =
-        worth_of(arguments_of_worth(), published_workload(model), costs_of_gpus(kHorovodRate));
-    const std::array<std::string, 3> cells{model, cell_of(worth.largest(), "none"),
-                                           cell_of(worth.next(), "none was tried")};
+    std::vector<std::string> cells{model};
+    for (const double rate : {10e9, 25e9, 100e9}) {
+      cells.push_back(
+          cell_of(worth_of(arguments_of_worth(), published_workload(model), costs_of_gpus(rate))));
+    }
     table += row_of_cells(cells);
   }
   return table + "\n";

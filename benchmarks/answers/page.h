@@ -26,7 +26,7 @@ std::string plans_table();
 // Compares 64 workers that have 19 parameter servers with a ring of the 64 workers.
 std::string servers_table();
 
-// Says how many hosts are worth it for each model.
+// Says how many hosts are worth it for each model and three rates of cables.
 std::string worth_table();
 
 // Returns the whole part.
