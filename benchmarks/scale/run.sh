@@ -261,6 +261,38 @@ tell_predictions() {
   echo
 }
 
+# larger_cells FILE MODEL: predicts worlds from a file of costs, and prints a cell of a table for
+# each of them. If they cannot be predicted, the cells say so.
+larger_cells() {
+  timeout -k 30 $prediction_limit "$bin/rota-bench" predict --calibration "$1" \
+    --workload "$work/$2.workload" --hosts 8,64,256 --json |
+    sed -n 's/.*"efficiency":\([^,}]*\).*/\1/p' | awk '{printf " %.1f %% predicted |", 100 * $1}' ||
+    echo ' not predicted | | |'
+}
+
+# Prints a table of worlds that are larger than those that were measured. It is predicted from the
+# costs of two hosts that validate.sh has measured.
+tell_larger_worlds() {
+  local model file megabits
+  [[ -d $out/calibrations ]] || return 0
+  printf '### From the same costs: more hosts\n\n'
+  paragraph <<TEXT
+The efficiencies below are predicted from the costs above, for hosts of one rank with weak scaling.
+No cell was measured. The steps are those of one thread of this machine with a batch of 100 images,
+which is measured just before, so they are not those of a paced rank.
+TEXT
+  printf '| | 8 hosts | 64 hosts | 256 hosts |\n|---|---:|---:|---:|\n'
+  for model in "${models[@]}"; do
+    "$bin/rota-bench" predict --workload "$model" --print-workload >"$work/$model.workload" ||
+      continue
+    for file in "$out"/calibrations/*-1; do
+      megabits=$(basename "$file" -1)
+      echo "| $model at $megabits Mbit/s |$(larger_cells "$file" "$model")"
+    done
+  done
+  echo
+}
+
 {
   describe scaling "$command" "${!took_part[@]}"
   explain
@@ -272,6 +304,7 @@ tell_predictions() {
   echo
   cat "$out/validation.md"
   echo
+  tell_larger_worlds
   "$bin/rota-bench" scale-answers "${answers[@]}"
 } >"$out/scaling.new"
 mv "$out/scaling.new" "$out/scaling.md"

@@ -3,9 +3,10 @@
 # predicts all-reduces and paced training steps on 2 to 8 hosts. Measures each of them once a round.
 #
 # usage: validate.sh BIN OUT [whole | short | few]
-# BIN has the programs. OUT gets validation.jsonl, and validation.md, which is a part of a page. The
-# whole takes an hour at most, short ten minutes. Ends with 1 if the predictions are not good
-# enough, and with 2 if they could not be judged. Without root there are no hosts: then
+# BIN has the programs. OUT gets validation.jsonl, and validation.md, which is a part of a page. It
+# also gets the folder calibrations: a file MEGABITS-RANKS for each rate and each number of ranks on
+# a host. The whole takes an hour at most, short ten minutes. Ends with 1 if the predictions are not
+# good enough, and with 2 if they could not be judged. Without root there are no hosts: then
 # validation.md says that the validation is left out.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -34,7 +35,8 @@ rows=$out/validation.jsonl
 rate=       # Of the cables, in Mbit/s.
 failed=()   # Sentences about jobs that failed, and about a round that was cut off.
 mkdir -p "$out"
-rm -f "$out/validation.md"
+calibrations=$(realpath "$out")/calibrations
+rm -rf "$out/validation.md" "$calibrations"
 : >"$rows"
 
 if ((EUID != 0)); then
@@ -68,20 +70,20 @@ end_without_costs() {
 # Measures the costs on two hosts alone. Ends the script if there are none.
 calibrate() {
   local megabits ranks
-  mkdir "$work/calibrations"
+  mkdir "$calibrations"
   for megabits in "${rates[@]}"; do
     set_rate "$megabits"
     for ranks in "${ranks_per_host[@]}"; do
       limit_job || end_without_costs "$most_minutes minutes are over"
       on_first 2 "$ranks" bench_on_ranks tune \
-        --calibration "$work/calibrations/$megabits-$ranks" >/dev/null ||
+        --calibration "$calibrations/$megabits-$ranks" >/dev/null ||
         end_without_costs "the job failed, or took more than $limit s"
     done
   done
 }
 
 validate() {
-  "$bin/rota-bench" validate --calibrations "$work/calibrations" --points "$points" \
+  "$bin/rota-bench" validate --calibrations "$calibrations" --points "$points" \
     --burst "${burst}K" "$@"
 }
 
@@ -134,7 +136,7 @@ TEXT
   [[ ${#failed[*]} == 0 ]] || printf '%s\n' "${failed[@]}" | sed 's/^ *//' | paragraph
   echo "The costs: files MEGABITS-RANKS for each rate and each number of ranks on a host."
   printf '\n```text\n'
-  (cd "$work/calibrations" && grep -HE '^(within-host|between-hosts|additions) ' -- *)
+  (cd "$calibrations" && grep -HE '^(within-host|between-hosts|additions) ' -- *)
   printf '```\n\n'
 }
 

@@ -22,6 +22,7 @@
 namespace rota::testing {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -103,6 +104,9 @@ TEST_F(ValidationHosts, MeasureEachPoint) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   EXPECT_THAT(result.out, Not(HasSubstr("rota failed on")));
+  EXPECT_THAT(result.out, HasSubstr("### From the same costs: more hosts\n"));
+  EXPECT_THAT(result.out,
+              ContainsRegex("\\| lenet at 1000 Mbit/s( \\| [0-9.]+ % predicted){3} \\|"));
   const std::string page = text_of("validation.md");
   EXPECT_THAT(result.out, HasSubstr(page)) << result.err;
   EXPECT_THAT(page, HasSubstr("## Predicted and measured\n"));
