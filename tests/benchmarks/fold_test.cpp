@@ -120,6 +120,8 @@ TEST(Fold, OfARingOfSwitchesIsAsLongAsAllRanks) {
         {.host_count = 32, .ranks_per_host = 2, .hosts_per_switch = 8, .oversubscription = factor},
         call);
   }
+  expect_same(
+      {.host_count = 128, .ranks_per_host = 2, .hosts_per_switch = 8, .oversubscription = 4}, call);
 }
 
 TEST(Fold, OfADirectPlanIsAsLongAsAllRanks) {
@@ -161,6 +163,8 @@ TEST(Fold, OfTwoLevelsIsAsLongAsAllRanks) {
     expect_same({.host_count = 16, .ranks_per_host = ranks_per_host},
                 {.algorithm = Algorithm::kTwoLevel, .count = 1'001'472});
   }
+  expect_same({.host_count = 64, .ranks_per_host = 4},
+              {.algorithm = Algorithm::kTwoLevel, .count = 999'424});
 }
 
 // Ranks that share a cable use it in another order if their chunks differ.
@@ -180,6 +184,8 @@ TEST(Fold, OfACodedRingIsAsLongAsAllRanks) {
   for (const Codec codec : {Codec::kBfloat16, Codec::kInt8, Codec::kTopK}) {
     expect_same({.host_count = 64},
                 {.algorithm = Algorithm::kRing, .count = 1'000'003, .codec = codec});
+    expect_same({.host_count = 256},
+                {.algorithm = Algorithm::kRing, .count = 256 * 4096, .codec = codec});
   }
 }
 
