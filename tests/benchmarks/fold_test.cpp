@@ -185,7 +185,7 @@ TEST(Fold, OfACodedRingIsAsLongAsAllRanks) {
     expect_same({.host_count = 64},
                 {.algorithm = Algorithm::kRing, .count = 1'000'003, .codec = codec});
     expect_same({.host_count = 256},
-                {.algorithm = Algorithm::kRing, .count = 1'048'573, .codec = codec});
+                {.algorithm = Algorithm::kRing, .count = 256 * 4096, .codec = codec});
   }
 }
 
