@@ -301,8 +301,9 @@ TEST_F(Slurm, MakesTasksOfAProgramRanks) {
   EXPECT_EQ(lines_of(run(srun({"-n3", "-N2", "--mpi=pmix"}, {kAverage}))), mean);
 }
 
-// Such as torchrun, or mpirun in a shell. srun's server, if there is one, knows the task only.
-// Method: a shell gives its processes the variables of torchrun.
+// Such as torchrun, or mpiexec in a shell. srun's server, if there is one, knows the task only.
+// Method: a shell gives its processes the variables of torchrun. mpiexec is not to ask Slurm for
+// nodes, because their names have no addresses.
 TEST_F(Slurm, LetsALauncherInTheOnlyTaskOfANodeMakeRanks) {
   const std::string launcher =
       "for rank in 0 1 2; do RANK=$rank WORLD_SIZE=3 LOCAL_RANK=$rank LOCAL_WORLD_SIZE=3 "
@@ -314,6 +315,11 @@ TEST_F(Slurm, LetsALauncherInTheOnlyTaskOfANodeMakeRanks) {
                                   {"env", "HOME=/nonexistent", "sh", "-c", launcher}))),
                 ElementsAre("mean of ranks: 1"));
   }
+  const std::string hydra = "/usr/bin/mpiexec.hydra";
+  if (!std::filesystem::exists(hydra)) return;  // A skip would hide all tests of this program.
+  EXPECT_THAT(lines_of(run(srun({"-n1"}, {"env", "HOME=/nonexistent", hydra, "-rmk", "user",
+                                          "-launcher", "fork", "-np", "3", kAverage}))),
+              ElementsAre("mean of ranks: 1"));
 }
 
 // Method: MASTER_ADDR is needed because the names of these nodes have no addresses.
