@@ -16,8 +16,8 @@
 
 namespace rota::testing {
 
-// A terminal of 120 columns: the test's end, and the end that a program gets. Like Process, it prints
-// what programs have said if that has words about damage.
+// A terminal of 120 columns: the test's end, and the end that a program gets. Like Process, it
+// prints what programs have said if that has words about damage.
 struct Terminal {
   Terminal() : ours(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
     EXPECT_EQ(::grantpt(ours.get()), 0);
