@@ -1,4 +1,4 @@
-// Tests where a text is cut. tests/formats/ has the tests of characters.
+// Long texts are cut between characters. tests/formats/ has the tests of characters.
 #include "base/utf8.h"
 
 #include <gtest/gtest.h>
