@@ -43,6 +43,9 @@ BasicEndReport<ScoreSums> TrainingLoop::run_epochs() {
   begin();
   AgreedSteps steps(communicator_);
   BasicEndReport<ScoreSums> report;
+  // The test set may have changed since the last epoch.
+  const bool was_done = place_.epoch > options_.epochs && options_.epochs > 0;
+  if (was_done) report.stopped = !score_set(EvaluatedSet::kTest, steps, place_.test_sums);
   while (place_.epoch <= options_.epochs) {
     BasicEpochReport<ScoreSums> epoch;
     report.stopped = is_stop_agreed_ || !train_epoch(steps) || !evaluate(steps);

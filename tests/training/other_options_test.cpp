@@ -203,6 +203,22 @@ TEST_F(OtherOptions, AnotherTestSetIsTakenAndNamed) {
   EXPECT_THAT(begin.note, HasSubstr("and is 13 samples"));
 }
 
+TEST_F(OtherOptions, ATrainingThatIsDoneEvaluatesAnotherTestSet) {
+  train(1, kTest);
+  class Ending : public TrainingHook {
+   public:
+    EndReport end;
+    void on_end(const EndReport& report) override { end = report; }
+  };
+  std::vector<Ending> endings(2);
+  train(1, small_dataset(14),
+        [&](Trainer<float>& trainer, std::size_t rank) { trainer.add_hook(endings[rank]); });
+  for (const Ending& ending : endings) {
+    EXPECT_FALSE(ending.end.stopped);
+    EXPECT_EQ(ending.end.test.samples, 14U);
+  }
+}
+
 TEST_F(OtherOptions, AValidationSetIsAddedChangedAndRemoved) {
   train(1, kTest);
   const auto validate_on = [](std::vector<std::uint64_t> samples) {
