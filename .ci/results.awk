@@ -83,7 +83,7 @@ BEGIN {
   # What Errors of the library and rotarun say. Commands have the word "deadline" as well.
   late = "timed out after [0-9]|no connection with .* at the deadline|" \
     "did not .* within [0-9.]+ m?s|--timeout has passed|no start request arrived within|" \
-    "have called rota::mpi::communicator in time|did not answer (this rank's join|about '.*')|" \
+    "not all of its ranks have .* in time|did not answer (this rank's join|about '.*')|" \
     "does not read this rank's messages|did not (fetch|hand over) the memory that|" \
     "too many processes wait at|the launcher's PMI server: this rank waits for|" \
     "the launcher's PMIx server: (it does not answer|reading .* takes long|" \

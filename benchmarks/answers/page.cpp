@@ -86,7 +86,7 @@ std::string cell_of(const Worth& worth) {
   const PredictedWorld* const world = worth.largest();
   if (world == nullptr) return "none predicted";
   return base::counted(world->shape.host_count, "host", "hosts") +
-         (worth.is_limit ? ", as many as a job can have: " : ": ") +
+         (worth.is_limit && worth.refusal.empty() ? ", as many as a job can have: " : ": ") +
          predicted_share(efficiency_of(world->step));
 }
 

@@ -121,11 +121,13 @@ double least_efficiency_from(const cxxopts::ParseResult& given) {
 
 // Shared memory joins the ranks of one host.
 void require_reach(const PredictArguments& arguments) {
-  if (arguments.transport != "shm") return;
+  if (arguments.transport != "shm" && arguments.transport != "shm encrypted") return;
   const bool has_one_host = arguments.host_counts == std::vector<std::size_t>{1};
   if (has_one_host || arguments.prints_workload) return;
-  throw std::invalid_argument(
-      "--transport shm joins the ranks of one host: name shm+tcp for several hosts, or --hosts 1");
+  throw std::invalid_argument("--transport " + arguments.transport +
+                              " joins the ranks of one host: name shm+tcp for "
+                              "several hosts" +
+                              (arguments.least_efficiency > 0 ? "" : ", or --hosts 1"));
 }
 
 // Throws std::invalid_argument if single all-reduces are wanted, and an option is for steps alone.

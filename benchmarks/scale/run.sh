@@ -204,6 +204,7 @@ name_missing
 "$here/validate.sh" "$bin" "$out" "$points" >/dev/null || echo "validate.sh ended with $?" >&2
 [[ -s $out/validation.md ]] || {
   echo 'The validation of predictions failed, and is left out.' >"$out/validation.md"
+  rm -rf "$out/calibrations"
 }
 
 # Says how the steps are paced.

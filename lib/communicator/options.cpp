@@ -19,6 +19,7 @@
 #include "cluster/meeting_point.h"
 #include "cluster/one_rank.h"
 #include "cluster/reading.h"
+#include "cluster/sources/slurm_step.h"
 #include "communicator/listening_ports.h"
 #include "communicator/memory_need.h"
 #include "os/address.h"
@@ -98,7 +99,8 @@ std::string store_of(const cluster::Specification& own, const cluster::Environme
     if (!cluster::are_on_one_machine(own) || stores::has_pmix_library()) return "pmix";
   }
   const std::string* fd = environment.find("PMI_FD");
-  return fd && is_served("PMI_JOBID") ? "pmi:" + *fd : "";
+  if (!fd) return "";
+  return !cluster::is_own_pmi(environment) || is_served("PMI_JOBID") ? "pmi:" + *fd : "";
 }
 
 std::string meeting_of(const cluster::Specification& own, const cluster::Given& given,

@@ -63,10 +63,8 @@ class Session::Impl final : public StepGuard {
     require(!has_restored_, "track() comes before restore()");
     visits_.push_back(std::move(visit));
   }
-  void add_hook(AddedHook added) {
-    require(!has_restored_, "add_hook() and add_chief_hook() come before restore()");
-    hooks_.push_back(added);
-  }
+  void add_hook(SessionHook& hook) { add({&hook, false}, true); }
+  void add_chief_hook(SessionHook& hook) { add({&hook, true}, is_chief()); }
 
   Restored restore() {
     require(!has_restored_, "restore() was called before");
@@ -111,8 +109,12 @@ class Session::Impl final : public StepGuard {
     if (checkpointer_) checkpointer_->before_send(bucket);
   }
 
-  // A save may still copy what the next step changes.
-  void skip_update() override { may_change_ = true; }
+  // Values of track() may change in any step. Without them, a save may still copy what the next
+  // step changes.
+  void skip_update() override {
+    if (!tracked_.empty()) return before_update(0);
+    may_change_ = true;
+  }
 
   // Saves when the hooks have been told, so that a checkpoint has what they remember of this step.
   void end_step(std::span<double> sums) {
@@ -152,6 +154,12 @@ class Session::Impl final : public StepGuard {
  private:
   static void require(bool is_met, const char* what) {
     if (!is_met) throw Error(ErrorCode::kInvalidArgument, std::string("Session: ") + what);
+  }
+
+  // Refuses a late hook of rank 0 on all ranks, so that none goes on alone.
+  void add(AddedHook added, bool is_mine) {
+    require(!has_restored_, "add_hook() and add_chief_hook() come before restore()");
+    if (is_mine) hooks_.push_back(added);
   }
 
   void visit(StateVisitor& visitor) {
@@ -253,10 +261,8 @@ void Session::track_own(const std::string& name, Values values) {
   impl_->track({name, StateOwner::kRank, values});
 }
 void Session::track(StateVisit visit) { impl_->track(std::move(visit)); }
-void Session::add_hook(SessionHook& hook) { impl_->add_hook({&hook, false}); }
-void Session::add_chief_hook(SessionHook& hook) {
-  if (is_chief()) impl_->add_hook({&hook, true});
-}
+void Session::add_hook(SessionHook& hook) { impl_->add_hook(hook); }
+void Session::add_chief_hook(SessionHook& hook) { impl_->add_chief_hook(hook); }
 Restored Session::restore() { return impl_->restore(); }
 std::uint64_t Session::step() const noexcept { return impl_->step(); }
 bool Session::begin_step() { return impl_->begin_step(); }

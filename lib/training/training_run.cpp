@@ -220,7 +220,8 @@ bool TrainingLoop::score_set(EvaluatedSet set, AgreedSteps& steps, std::vector<d
   if (sum_count_ > 0 && !std::isfinite(sums.front())) {
     throw Error(ErrorCode::kNotFinite,
                 std::string("the loss of the ") + (is_test ? "test" : "validation") +
-                    " set is not finite after epoch " + std::to_string(place_.epoch) +
+                    " set is not finite after epoch " +
+                    std::to_string(std::min<std::uint64_t>(place_.epoch, options_.epochs)) +
                     ": try a lower learning rate");
   }
   return true;

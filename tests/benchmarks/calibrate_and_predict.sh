@@ -18,7 +18,7 @@ predict --hosts 4 --sizes 1M --cost --json |
   grep -Ex '\{"event":"cost","seconds":[0-9.e-]+,"peak_memory_bytes":[0-9]+\}'
 "$bench" scale-answers --help | grep 'usage: rota-bench scale-answers'
 status=0
-predict --transport shm --sizes 1M 2>"$file.said" || status=$?
+predict --transport shm --hosts 1 --sizes 1M 2>"$file.said" || status=$?
 said=$(cat "$file.said")
 rm "$file.said"
 [ "$status" = 2 ] || { echo "ended with $status instead of 2: $said"; exit 1; }

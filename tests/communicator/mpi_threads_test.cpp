@@ -20,13 +20,16 @@
 #include <rota/mpi_calls.h>
 #include <rota/own_threads.h>
 
+#include "base/time.h"
 #include "checkpoint/toy_run.h"
 #include "testing/error_of.h"
 #include "testing/every_collective.h"
 #include "testing/fake_mpi.h"
 #include "testing/mpi_world.h"
 #include "testing/on_every_rank.h"
+#include "testing/said_by_child.h"
 #include "training/temporary_folder.h"
+#include "transport/mpi/world.h"
 
 namespace rota {
 namespace {
@@ -229,6 +232,20 @@ TEST_F(MpiThreadsTest, SavesCheckpointsOnTheThreadThatTrains) {
   EXPECT_EQ(calls_of_others, 0);
   EXPECT_EQ(note_of_save(ThreadLevel::kMultiple), "");
   EXPECT_GT(calls_of_others, 0);
+}
+
+// When a child ends with exit(), rota's end of MPI runs there as well: MPI_Finalize would wait for
+// all ranks, and end what belongs to the parent.
+TEST_F(MpiThreadsTest, LetsNoChildOfAForkCallMpi) {
+  FakeMpi fake(1);
+  testing::on_mpi_threads(1, [&](std::size_t rank) {
+    const transport::mpi::World world(FakeMpi::calls(), fake.comm(rank),
+                                      base::Clock::now() + std::chrono::seconds(20));
+    const auto said =
+        testing::said_by_child([&] { return world.may_call() ? "may call" : "may not"; });
+    EXPECT_EQ(said, "may not");
+    EXPECT_TRUE(world.may_call());
+  });
 }
 
 }  // namespace

@@ -22,7 +22,6 @@
 #include "testing/fake_mpi.h"
 #include "testing/mpi_world.h"
 #include "testing/on_every_rank.h"
-#include "testing/said_by_child.h"
 #include "transport/mpi/channel.h"
 #include "transport/mpi/world.h"
 
@@ -477,20 +476,6 @@ TEST_F(MpiWorldTest, AsksForNoNextMessageAfterMpi) {
     all.arrive_and_wait();
   });
   EXPECT_EQ(fake.open_requests(), 0U) << "a receive was begun after MPI_Finalize";
-}
-
-// When a child ends with exit(), rota's end of MPI runs there as well: MPI_Finalize would wait for
-// all ranks, and end what belongs to the parent.
-TEST_F(MpiWorldTest, LetsNoChildOfAForkCallMpi) {
-  FakeMpi fake(1);
-  testing::on_mpi_threads(1, [&](std::size_t rank) {
-    const transport::mpi::World world(FakeMpi::calls(), fake.comm(rank),
-                                      base::Clock::now() + std::chrono::seconds(20));
-    const auto said =
-        testing::said_by_child([&] { return world.may_call() ? "may call" : "may not"; });
-    EXPECT_EQ(said, "may not");
-    EXPECT_TRUE(world.may_call());
-  });
 }
 
 TEST_F(MpiWorldTest, SaysThatItsTagsAreUsed) {

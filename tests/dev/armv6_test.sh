@@ -39,7 +39,7 @@ message("scripts of a package: ${CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA}")
 CMAKE
 # configure PROCESSOR POINTER_BYTES
 configure() {
-  run 0 cmake -S board -B "board/$1_$2" -D SOURCE_TREE="$source_tree" -D PROCESSOR="$1" \
+  run 0 cmake -G Ninja -S board -B "board/$1_$2" -D SOURCE_TREE="$source_tree" -D PROCESSOR="$1" \
     -D POINTER_BYTES="$2"
 }
 for processor in armv7l aarch64; do

@@ -146,12 +146,12 @@ TEST_F(OutOfMemory, OfARankIsNotSaidOfTheInnerProcess) {
   const SmallGroup group;
   if (!group.is_there()) GTEST_SKIP() << "no memory control group can be made here";
   const std::string go = folder_ + "/go";
-  Process job(inside(
-      group, rotarun(script({"-np", "2"}, "if [ $ROTA_RANK = 1 ]; then while ! [ -e " + go +
-                                              " ]; do sleep 0.01; done; exec tail /dev/zero; fi; "
-                                              "trap '' TERM; read -r _ _ _ inner _ < "
-                                              "/proc/$PPID/stat; echo inner $inner; "
-                                              "while :; do sleep 1; done"))));
+  Process job(inside(group, rotarun(script({"-np", "2", "--grace", "60"},
+                                           "if [ $ROTA_RANK = 1 ]; then while ! [ -e " + go +
+                                               " ]; do sleep 0.01; done; exec tail /dev/zero; fi; "
+                                               "trap '' TERM; read -r _ _ _ inner _ < "
+                                               "/proc/$PPID/stat; echo inner $inner; "
+                                               "while :; do sleep 1; done"))));
   ASSERT_TRUE(job.wait_for("inner ")) << job.err();
   ASSERT_TRUE(job.wait_for("\n")) << job.err();
   const std::string inner = job.out().substr(6, job.out().find('\n') - 6);

@@ -317,9 +317,13 @@ TEST_F(Slurm, LetsALauncherInTheOnlyTaskOfANodeMakeRanks) {
   }
   const std::string hydra = "/usr/bin/mpiexec.hydra";
   if (!std::filesystem::exists(hydra)) return;  // A skip would hide all tests of this program.
-  EXPECT_THAT(lines_of(run(srun({"-n1"}, {"env", "HOME=/nonexistent", hydra, "-rmk", "user",
-                                          "-launcher", "fork", "-np", "3", kAverage}))),
-              ElementsAre("mean of ranks: 1"));
+  for (const std::string mpi : {"none", "pmi2"}) {
+    SCOPED_TRACE("hydra, " + mpi);
+    EXPECT_THAT(lines_of(run(srun({"-n1", "--mpi=" + mpi},
+                                  {"env", "HOME=/nonexistent", hydra, "-rmk", "user", "-launcher",
+                                   "fork", "-np", "3", kAverage}))),
+                ElementsAre("mean of ranks: 1"));
+  }
 }
 
 // Method: MASTER_ADDR is needed because the names of these nodes have no addresses.

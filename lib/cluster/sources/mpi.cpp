@@ -23,7 +23,7 @@ std::optional<Specification> from_pmi(const Given& given) {
                              .local_world_size = "MPI_LOCALNRANKS"};
   const Environment& environment = given.environment;
   if (!environment.has(kNames.rank) && !environment.has(kNames.world_size)) return std::nullopt;
-  if (is_own_step(environment, environment.text("PMI_JOBID"))) return std::nullopt;
+  if (is_own_pmi(environment)) return std::nullopt;
   return read_rank("PMI", environment, kNames);
 }
 

@@ -129,6 +129,11 @@ bool is_own_step(const Environment& environment, std::string_view job_name) {
   return job_name == step || job_name == "slurm.pmix." + step;
 }
 
+bool is_own_pmi(const Environment& environment) {
+  return is_own_step(environment, environment.text("PMI_JOBID")) &&
+         !environment.has("MPI_LOCALNRANKS");
+}
+
 std::optional<Specification> from_slurm_step(const Given& given) {
   const Environment& environment = given.environment;
   if (!is_in_step(environment)) return std::nullopt;
