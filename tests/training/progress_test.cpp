@@ -16,16 +16,16 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
-constexpr std::size_t kSteps = 100;
+constexpr std::size_t kAllSteps = 100;
 
 StepReport step_report(std::size_t step, double train_seconds, double loss = 1) {
   StepReport report;
   report.epoch = 2;
   report.epoch_count = 10;
   report.step = step;
-  report.step_count = kSteps;
+  report.step_count = kAllSteps;
   report.score = {.loss = loss * 200, .correct = 50, .samples = 200};
-  report.samples = (kSteps + step) * 200;
+  report.samples = (kAllSteps + step) * 200;
   report.train_seconds = train_seconds;
   return report;
 }
@@ -34,7 +34,7 @@ EpochReport epoch_report() {
   EpochReport report;
   report.epoch = 2;
   report.epoch_count = 10;
-  report.step_count = kSteps;
+  report.step_count = kAllSteps;
   report.train = {.loss = 5000, .correct = 9000, .samples = 20000};
   report.test = {.loss = 1000, .correct = 9876, .samples = 10000};
   report.epoch_seconds = 0.5;
@@ -154,14 +154,14 @@ std::size_t count_of(char wanted, const std::string& text) {
 TEST(ProgressOnATerminal, RewritesOneLineTenTimesASecond) {
   std::ostringstream out;
   Progress progress(out, {.columns = 80});
-  for (std::size_t step = 1; step <= kSteps; ++step) {
+  for (std::size_t step = 1; step <= kAllSteps; ++step) {
     progress.on_step(step_report(step, 0.125 * static_cast<double>(step)));
   }
-  EXPECT_EQ(count_of('\r', out.str()), kSteps);
+  EXPECT_EQ(count_of('\r', out.str()), kAllSteps);
   EXPECT_EQ(count_of('\n', out.str()), 0u);
   EXPECT_THAT(out.str(), EndsWith(" left\x1b[K\r"));
-  progress.on_step(step_report(kSteps, 0.125 * kSteps + 0.01));
-  EXPECT_EQ(count_of('\r', out.str()), kSteps) << "too early for another state";
+  progress.on_step(step_report(kAllSteps, 0.125 * kAllSteps + 0.01));
+  EXPECT_EQ(count_of('\r', out.str()), kAllSteps) << "too early for another state";
 }
 
 TEST(ProgressOnATerminal, NeverFillsItsLastColumn) {
@@ -204,7 +204,7 @@ TEST(ProgressElsewhere, WritesALineInFiveSecondsAndTenAnEpochAtMost) {
   Progress fast_progress(fast, {.columns = 0});
   std::ostringstream slow;
   Progress slow_progress(slow, {.columns = 0});
-  for (std::size_t step = 1; step <= kSteps; ++step) {
+  for (std::size_t step = 1; step <= kAllSteps; ++step) {
     fast_progress.on_step(step_report(step, 0.125 * static_cast<double>(step)));
     slow_progress.on_step(step_report(step, 10 * static_cast<double>(step)));
   }

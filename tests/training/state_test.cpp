@@ -23,8 +23,8 @@ using testing::outcomes_of_ranks;
 using testing::small_dataset;
 
 constexpr std::size_t kWorld = 2;
-constexpr std::size_t kSteps = 20;  // Steps of an epoch; the last one is shorter.
-const Dataset kLearnt = small_dataset(10 * kSteps - 3);
+constexpr std::size_t kEpochSteps = 20;  // Steps of an epoch; the last one is shorter.
+const Dataset kLearnt = small_dataset(10 * kEpochSteps - 3);
 const Dataset kHeldBack = small_dataset(31);
 
 // Returns a model whose first layer is large enough for a codec.
@@ -100,7 +100,7 @@ State without_seconds(State state) {
 void expect_same_end(const std::vector<Ended>& cut, const std::vector<Ended>& whole) {
   for (std::size_t rank = 0; rank < kWorld; ++rank) {
     EXPECT_EQ(cut[rank].end.weights_hash, whole[rank].end.weights_hash);
-    EXPECT_EQ(cut[rank].end.steps, 2 * kSteps);
+    EXPECT_EQ(cut[rank].end.steps, 2 * kEpochSteps);
     EXPECT_EQ(cut[rank].end.test.loss, whole[rank].end.test.loss);
     ASSERT_EQ(cut[rank].epochs.size(), 2u);
     for (std::size_t epoch = 0; epoch < 2; ++epoch) {
@@ -113,8 +113,8 @@ void expect_same_end(const std::vector<Ended>& cut, const std::vector<Ended>& wh
 
 void expect_to_go_on_from_every_step(const TrainerOptions& options) {
   const std::vector<Ended> whole = train(options);
-  ASSERT_EQ(whole[0].states.size(), 2 * kSteps);
-  for (std::size_t step = 0; step < kSteps; ++step) {
+  ASSERT_EQ(whole[0].states.size(), 2 * kEpochSteps);
+  for (std::size_t step = 0; step < kEpochSteps; ++step) {
     const std::vector<State> cut = {whole[0].states[step], whole[1].states[step]};
     expect_same_end(train(options, &cut), whole);
     if (::testing::Test::HasFailure()) FAIL() << "cut after step " << step + 1;

@@ -13,8 +13,8 @@ bool is_in_step(const Environment& environment);
 // variables say the same about the step, and more, so rota uses Slurm's variables instead.
 bool is_own_step(const Environment& environment, std::string_view job_name);
 
-// The same for PMI-1. mpiexec.hydra inside a step sets all variables of PMI-1 but PMI_JOBID, which
-// remains that of srun. MPI_LOCALNRANKS is hydra's alone.
+// Returns the same for PMI-1. mpiexec.hydra inside a step sets all variables of PMI-1 but
+// PMI_JOBID, which remains that of srun. MPI_LOCALNRANKS is hydra's alone.
 bool is_own_pmi(const Environment& environment);
 
 }  // namespace rota::cluster
